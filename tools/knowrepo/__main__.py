@@ -1,0 +1,5 @@
+"""``python -m knowrepo`` is ``know``."""
+
+from knowrepo.cli.main import entry
+
+entry()

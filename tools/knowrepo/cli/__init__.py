@@ -1,0 +1,1 @@
+"""The command line: parse, one call, render, exit code. No logic of its own."""

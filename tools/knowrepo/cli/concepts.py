@@ -1,0 +1,146 @@
+"""``know check``, ``know tags`` and the hooks for pre-commit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from knowrepo.cli.common import JsonOption, RepoOption, repository, say
+
+if TYPE_CHECKING:
+    from knowrepo.concepts.bundle import Generated
+    from knowrepo.concepts.validate import Finding
+    from knowrepo.git.layout import Repository
+
+tags = typer.Typer(no_args_is_help=True, help="The tag index and what is generated beside it.")
+hook = typer.Typer(no_args_is_help=True, help="Entries for pre-commit.")
+
+
+def check(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Concepts to check, tracked or not; by default all that git tracks."),
+    ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Fail on warnings too.")] = False,
+    as_json: JsonOption = False,
+    repo: RepoOption = None,
+) -> None:
+    """Check the concepts against OKF v0.2.
+
+    Errors make the bundle non-conformant; warnings and notices are advice. Each
+    finding has a place and a stable code. Exits with 1 where there is an error.
+
+    \b
+    Examples:
+      know check
+      know check concepts/drafts/idea.md
+      know check --strict --json
+    """
+    found = _findings(repository(repo), paths or [])
+    errors = [finding for finding in found if finding.severity == "error"]
+    warnings = [finding for finding in found if finding.severity == "warning"]
+    if as_json:
+        _print_json(found, conformant=not errors)
+    else:
+        for finding in found:
+            typer.echo(
+                f"{finding.path}:{finding.line}:{finding.column}:"
+                f" {finding.severity} {finding.code} {finding.message}"
+            )
+        verdict = "conformant" if not errors else "not conformant"
+        say(f"{verdict}: {len(errors)} errors, {len(warnings)} warnings")
+    if errors or (strict and warnings):
+        raise typer.Exit(1)
+
+
+def _findings(repo: Repository, paths: list[Path]) -> list[Finding]:
+    from knowrepo.concepts import bundle, validate
+    from knowrepo.config import REPOSITORY_FILE, load_repository_config
+    from knowrepo.errors import KnowError
+
+    files = bundle.read_tracked(repo)
+    if paths:
+        files = {}
+        for path in paths:
+            full = path.resolve()
+            if not full.is_relative_to(repo.root):
+                raise KnowError(f"{path}: not in the repository {repo.root}")
+            if not full.is_file():
+                raise KnowError(f"{path}: no such file")
+            files[full.relative_to(repo.root).as_posix()] = full.read_bytes()
+    found = validate.check(files, lambda path: (repo.root / path).exists())
+    found += [
+        validate.Finding(REPOSITORY_FILE, 1, 1, "KNOW301", f"`{key}` means nothing here")
+        for key in load_repository_config(repo.root).unknown
+    ]
+    return found
+
+
+def _print_json(found: list[Finding], *, conformant: bool) -> None:
+    import json
+
+    shown = [{**vars(finding), "severity": finding.severity} for finding in found]
+    typer.echo(
+        json.dumps({"version": 1, "conformant": conformant, "findings": shown}, ensure_ascii=False)
+    )
+
+
+@tags.command("build")
+def tags_build(repo: RepoOption = None) -> None:
+    """Write concepts/index.md and concepts/tag_index.jsonl from the tracked concepts."""
+    from knowrepo.concepts import bundle
+
+    for file in bundle.write_generated(repository(repo)):
+        if file.foreign:
+            say(f"{file.path}: written by hand, left alone")
+        else:
+            typer.echo(f"{file.path}: {'written' if file.stale else 'up to date'}")
+
+
+@tags.command("check")
+def tags_check(repo: RepoOption = None) -> None:
+    """Say whether the generated files are up to date and tracked; writes nothing."""
+    from knowrepo.concepts import bundle
+
+    wrong = [file for file in bundle.generated_files(repository(repo)) if _is_wrong(file)]
+    for file in wrong:
+        typer.echo(f"{file.path}: {'stale' if file.stale else 'not tracked'}")
+    if wrong:
+        say(f"run: know tags build && git add {' '.join(file.path for file in wrong)}")
+        raise typer.Exit(1)
+
+
+@tags.command("list")
+def tags_list(repo: RepoOption = None, as_json: JsonOption = False) -> None:
+    """List the tags with how many concepts carry each."""
+    import json
+    from collections import Counter
+
+    from knowrepo.concepts import bundle
+
+    counts = Counter(
+        tag for concept in bundle.read_concepts(repository(repo)) for tag in concept.tags
+    )
+    if as_json:
+        typer.echo(json.dumps(dict(sorted(counts.items())), ensure_ascii=False))
+        return
+    for tag, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+        typer.echo(f"{count:5d}  {tag}")
+
+
+@hook.command("tags")
+def hook_tags(repo: RepoOption = None) -> None:
+    """Rebuild the generated files; fail where the commit lacks them (for pre-commit)."""
+    from knowrepo.concepts import bundle
+
+    wrong = [file for file in bundle.write_generated(repository(repo)) if _is_wrong(file)]
+    if wrong:
+        names = " ".join(file.path for file in wrong)
+        say(f"rebuilt, now add it to the commit: git add {names}")
+        raise typer.Exit(1)
+
+
+def _is_wrong(file: Generated) -> bool:
+    return not file.foreign and (file.stale or file.untracked)

@@ -1,0 +1,94 @@
+"""``know``: the application, and the one place where errors become exit codes.
+
+0 done, 1 an expected failure or a finding, 2 wrong usage, 3 a bug, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from knowrepo import __version__
+from knowrepo.cli import archive, concepts, index, init, model, recall
+from knowrepo.errors import KnowError
+
+app = typer.Typer(
+    name="know",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("init")(init.init)
+app.command("archive")(archive.archive)
+app.command("check")(concepts.check)
+app.add_typer(concepts.tags, name="tags")
+app.command("index")(index.index)
+app.command("status")(index.status)
+app.command("recall")(recall.recall)
+app.add_typer(model.app, name="model")
+app.add_typer(concepts.hook, name="hook", hidden=True)
+
+
+@app.callback()
+def _options(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """A git repository as the memory of coding agents and of people."""
+    if version:
+        typer.echo(f"know {__version__}")
+        raise typer.Exit
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command; returns the exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments == ["--version"]:  # an option alone is no missing command
+        typer.echo(f"know {__version__}")
+        return 0
+    try:
+        app(args=arguments, prog_name="know")
+    except SystemExit as done:
+        return done.code if isinstance(done.code, int) else int(done.code is not None)
+    except KnowError as error:
+        typer.echo(f"know: {error.message}", err=True)
+        if error.hint:
+            typer.echo(f"  {error.hint}", err=True)
+        return error.exit_code
+    except KeyboardInterrupt:
+        typer.echo("know: interrupted", err=True)
+        return 130
+    except Exception as error:
+        return _bug(error)
+    return 0
+
+
+def entry() -> None:
+    """Run as a console script."""
+    code = main()
+    # What is still to be written to a closed pipe is nobody's concern.
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(code)
+
+
+def _bug(error: Exception) -> int:
+    """Say that this is ours, and keep what is needed to mend it."""
+    import tempfile
+    import traceback
+
+    with tempfile.NamedTemporaryFile(
+        "w", prefix="know-bug-", suffix=".log", delete=False, encoding="utf-8"
+    ) as log:
+        log.write(f"know {__version__}, Python {sys.version}\n{sys.argv[1:]!r}\n\n")
+        traceback.print_exception(error, file=log)
+    typer.echo(f"know: a bug: {type(error).__name__}: {error}", err=True)
+    typer.echo(f"  please report it with {log.name}", err=True)
+    return 3

@@ -1,0 +1,127 @@
+"""``know recall``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from knowrepo.cli.common import JsonOption, QuietOption, RepoOption, repository, say
+from knowrepo.errors import UsageError
+
+
+def recall(
+    query: Annotated[
+        list[str] | None, typer.Argument(help="What to look for, in any words.", show_default=False)
+    ] = None,
+    limit: Annotated[int, typer.Option("-k", "--limit", min=1, help="Hits at most.")] = 10,
+    get: Annotated[
+        str, typer.Option("--get", metavar="IDS", help="Print the bodies of these ids (a3f2,b8c1).")
+    ] = "",
+    timeline: Annotated[
+        str, typer.Option("--timeline", metavar="ID", help="Print what stands around this id.")
+    ] = "",
+    window: Annotated[
+        int, typer.Option("--window", min=0, help="Neighbours on each side, with --timeline.")
+    ] = 5,
+    full: Annotated[bool, typer.Option("--full", help="Print bodies at once.")] = False,
+    as_json: JsonOption = False,
+    kind: Annotated[str, typer.Option(help="Only `concept` or `session`.")] = "",
+    type_: Annotated[str, typer.Option("--type", help="Only concepts of this type.")] = "",
+    tag: Annotated[str, typer.Option(help="Only concepts with this tag.")] = "",
+    since: Annotated[str, typer.Option(help="Only from this ISO date on.")] = "",
+    until: Annotated[str, typer.Option(help="Only up to this ISO date.")] = "",
+    session: Annotated[str, typer.Option(help="Only sessions with this in their id.")] = "",
+    project: Annotated[str, typer.Option(help="Only sessions of this project.")] = "",
+    agent: Annotated[str, typer.Option(help="Only sessions of this agent.")] = "",
+    repo: RepoOption = None,
+    quiet: QuietOption = False,
+) -> None:
+    """Look something up: tags and titles first, then words and meaning.
+
+    Prints one line a hit, with an id; --get brings the body of an id, --timeline
+    its neighbours. How the answer came about goes to standard error.
+
+    \b
+    Examples:
+      know recall how do we keep secrets out of the archive
+      know recall tag:git
+      know recall --type Decision "vector store"
+      know recall --get a3f2,b8c1
+      know recall --timeline a3f2 --window 3 --full
+    """
+    from knowrepo.index.catalog import Filter
+
+    _check_options(kind, since, until)
+    if get or timeline:
+        if query:
+            raise UsageError("--get and --timeline take no query")
+        _look_up(repo, get, timeline, window, full=full, as_json=as_json)
+        return
+    if not query:
+        raise UsageError("nothing to look for", hint='try: know recall "how do we …"')
+    from knowrepo.recall import present, route
+
+    only = Filter(
+        kind=kind, type=type_, tag=tag, since=since, until=until,
+        session=session, project=project, agent=agent,
+    )  # fmt: skip
+    answer = route.recall(repository(repo), " ".join(query), limit=limit, only=only, full=full)
+    if as_json:
+        typer.echo(present.as_json(answer, full=full))
+    else:
+        for line in present.text(answer, full=full):
+            typer.echo(line)
+    if not quiet:
+        for note in answer.notes:
+            say(f"note: {note}")
+        say(present.trail(answer))
+
+
+def _look_up(
+    repo: Path | None, get: str, timeline: str, window: int, *, full: bool, as_json: bool
+) -> None:
+    """Print bodies or neighbours; exits with 1 where an id names nothing."""
+    import json
+
+    from knowrepo.recall import present, route
+
+    opened = route.open_current(repository(repo))
+    missing: list[str] = []
+    at = -1
+    with opened.catalog as catalog:
+        if timeline:
+            hits, at = route.timeline(catalog, timeline, window)
+        else:
+            hits = []
+            for given in filter(None, (part.strip() for part in get.split(","))):
+                try:
+                    hits.append(route.with_text(catalog, route.resolve(catalog, given)))
+                except route.NoMatchError as error:
+                    missing.append(error.message)
+    bodies = full or not timeline
+    if as_json:
+        shown = [present.fields(hit, full=bodies) for hit in hits]
+        typer.echo(json.dumps({"version": present.JSON_VERSION, "hits": shown}, ensure_ascii=False))
+    else:
+        for index, hit in enumerate(hits):
+            mark = "> " if index == at else "  " if timeline and not bodies else ""
+            typer.echo(mark + (present.body(hit) if bodies else present.line(hit, scored=False)))
+    for note in [*opened.notes, *missing]:
+        say(note)
+    if missing:
+        raise typer.Exit(1)
+
+
+def _check_options(kind: str, since: str, until: str) -> None:
+    from datetime import datetime
+
+    if kind not in {"", "concept", "session"}:
+        raise UsageError(f"--kind {kind}: neither `concept` nor `session`")
+    for name, value in (("since", since), ("until", until)):
+        try:
+            if value:
+                datetime.fromisoformat(value)
+        except ValueError as error:
+            raise UsageError(f"--{name} {value}: no ISO date", hint="write 2026-05-31") from error

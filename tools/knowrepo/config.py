@@ -1,0 +1,214 @@
+"""Configuration: the user's own file, the repository's ``know.toml``, and places.
+
+Owns where the user's files live and what may stand in them. The user's file
+decides what loosens (which projects are archived where, model paths); a
+repository's ``know.toml`` is data that a clone brings along, so it can only
+tighten: it names no command, no path, no URL and no model. This module never
+runs git and imports nothing heavy: every recall goes through it.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from knowrepo.errors import KnowError, NotARepositoryError
+
+REPOSITORY_FILE = "know.toml"
+REPOSITORY_FORMAT = 1
+
+
+def config_path() -> Path:
+    """Return the path of the user's configuration file, which may not exist."""
+    override = os.environ.get("KNOW_CONFIG")
+    if override:
+        return Path(override)
+    import platformdirs
+
+    return Path(platformdirs.user_config_dir("knowrepo", appauthor=False)) / "config.toml"
+
+
+def cache_dir() -> Path:
+    """Return the user's cache folder, where models are kept."""
+    override = os.environ.get("KNOW_CACHE")
+    if override:
+        return Path(override)
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("knowrepo", appauthor=False))
+
+
+@dataclass(frozen=True)
+class Project:
+    """A code repository whose sessions the user archives in ``repository``.
+
+    ``identity`` is its remote URL or first commit; ``path`` is where it was
+    when it was mapped, used only where git knows no identity.
+    """
+
+    identity: str
+    path: str
+    repository: str
+
+
+@dataclass(frozen=True)
+class UserConfig:
+    """What the user decided for this machine.
+
+    ``model`` is the path of a GGUF file; the prefixes are put before passages
+    and queries, as its makers say.
+    """
+
+    repository: str = ""
+    model: str = ""
+    passage_prefix: str = ""
+    query_prefix: str = ""
+    projects: tuple[Project, ...] = ()
+
+
+@dataclass(frozen=True)
+class RepositoryConfig:
+    """What a repository's ``know.toml`` says; unknown keys are kept for ``know check``."""
+
+    format: int = REPOSITORY_FORMAT
+    unknown: tuple[str, ...] = field(default=())
+
+
+def _read_toml(path: Path) -> dict[str, object]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise KnowError(f"{path}: cannot be read: {error}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise KnowError(
+            f"{path}: not valid TOML: {error}", hint="mend the line, or move the file away"
+        ) from error
+
+
+def _text(table: dict[str, object], key: str, where: str) -> str:
+    value = table.get(key, "")
+    if not isinstance(value, str):
+        raise KnowError(f"{where}: `{key}` must be a string")
+    return value
+
+
+def load_user_config() -> UserConfig:
+    """Read the user's configuration; an absent file is an empty one."""
+    path = config_path()
+    data = _read_toml(path)
+    where = str(path)
+    projects = data.get("projects", [])
+    if not isinstance(projects, list) or not all(isinstance(entry, dict) for entry in projects):
+        raise KnowError(f"{path}: `projects` must be a list of tables")
+    return UserConfig(
+        repository=_text(data, "repository", where),
+        model=os.environ.get("KNOW_MODEL") or _text(data, "model", where),
+        passage_prefix=_text(data, "passage_prefix", where),
+        query_prefix=_text(data, "query_prefix", where),
+        projects=tuple(
+            Project(
+                identity=_text(entry, "identity", where),
+                path=_text(entry, "path", where),
+                repository=_text(entry, "repository", where),
+            )
+            for entry in projects
+        ),
+    )
+
+
+def map_project(project: Project, *, make_default: bool) -> bool:
+    """Record ``project`` in the user's configuration, keeping all else in it.
+
+    Returns True where the file changed.
+    """
+    import tomlkit
+
+    path = config_path()
+    before = path.read_text(encoding="utf-8") if path.exists() else ""
+    current = load_user_config()
+    document = tomlkit.parse(before)
+    if make_default and not current.repository:
+        document["repository"] = project.repository
+    if project not in current.projects:
+        others = [p for p in current.projects if p.identity != project.identity]
+        tables = tomlkit.aot()
+        for entry in (*others, project):
+            table = tomlkit.table()
+            table.update(
+                {"identity": entry.identity, "path": entry.path, "repository": entry.repository}
+            )
+            tables.append(table)
+        document["projects"] = tables
+    after = tomlkit.dumps(document)
+    if after == before:
+        return False
+    write_atomically(path, after.encode())
+    return True
+
+
+def load_repository_config(root: Path) -> RepositoryConfig:
+    """Read ``know.toml`` in ``root``; raises KnowError where it cannot be understood."""
+    path = root / REPOSITORY_FILE
+    data = _read_toml(path)
+    version = data.pop("format", REPOSITORY_FORMAT)
+    if not isinstance(version, int):
+        raise KnowError(f"{path}: `format` must be a number")
+    if version > REPOSITORY_FORMAT:
+        raise KnowError(
+            f"{path}: format {version} is newer than this know understands",
+            hint="upgrade knowrepo",
+        )
+    return RepositoryConfig(format=version, unknown=tuple(sorted(data)))
+
+
+def find_root(explicit: Path | None = None, *, start: Path | None = None) -> Path:
+    """Return the root of the knowledge repository to work in.
+
+    The order is ``--repo``, ``KNOW_REPO``, the nearest parent of ``start`` with
+    a ``know.toml``, the repository that the user's configuration names.
+    """
+    named = explicit or (Path(os.environ["KNOW_REPO"]) if os.environ.get("KNOW_REPO") else None)
+    if named is not None:
+        if not named.is_dir():
+            raise NotARepositoryError(f"{named}: no such folder")
+        return named.resolve()
+    here = (start or Path.cwd()).resolve()
+    for folder in (here, *here.parents):
+        if (folder / REPOSITORY_FILE).is_file():
+            return folder
+    configured = load_user_config().repository
+    if configured:
+        root = Path(configured)
+        if root.is_dir():
+            return root.resolve()
+        raise NotARepositoryError(
+            f"{root}: the repository named in {config_path()} is not there",
+            hint="mend `repository` in that file, or pass --repo",
+        )
+    raise NotARepositoryError(
+        f"{here}: no knowledge repository here or above (no {REPOSITORY_FILE})",
+        hint="run `know init` in a git repository, or pass --repo",
+    )
+
+
+def write_atomically(path: Path, data: bytes, *, durable: bool = False) -> None:
+    """Publish ``data`` at ``path`` so that a reader sees the old bytes or the new.
+
+    With ``durable`` the bytes are on the disk before the rename.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with temporary.open("wb") as stream:
+            stream.write(data)
+            if durable:
+                stream.flush()
+                os.fsync(stream.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,133 @@
+"""The git plumbing that the index needs often: listing and reading blobs.
+
+Owns the git processes that run on a hot path, where importing GitPython would
+cost more than the work. Everything is NUL-separated, nothing goes through a
+shell, and the environment is scrubbed of `GIT_*` unless it belongs to the very
+repository that is read: a hook hands down `GIT_DIR` and `GIT_INDEX_FILE`, which
+are right for its own repository (`git commit PATH` uses a temporary index) and
+ruinous for any other.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from knowrepo.errors import KnowError
+from knowrepo.git.layout import Repository
+
+_KEPT = frozenset({"GIT_SSH", "GIT_SSH_COMMAND", "GIT_ASKPASS", "GIT_EXEC_PATH", "GIT_TRACE"})
+
+
+def environment(repository: Repository) -> dict[str, str]:
+    """Return the environment for a git process on ``repository``."""
+    env = dict(os.environ)
+    if not _is_ours(env, repository):
+        env = {k: v for k, v in env.items() if not k.startswith("GIT_") or k in _KEPT}
+    env["GIT_OPTIONAL_LOCKS"] = "0"  # a look must never contend with the user's own git
+    env["LC_ALL"] = "C"
+    return env
+
+
+def _is_ours(env: Mapping[str, str], repository: Repository) -> bool:
+    inherited = env.get("GIT_DIR")
+    if inherited is None:
+        # git exports GIT_INDEX_FILE to hooks without GIT_DIR in the main work
+        # tree; it is ours only where it lies in our git directory.
+        index = env.get("GIT_INDEX_FILE")
+        if index is None:
+            return False
+        path = (repository.work_tree / index).resolve()
+        return repository.git_dir.resolve() in path.parents
+    return Path(inherited).resolve() == repository.git_dir.resolve()
+
+
+def git(repository: Repository, *arguments: str, data: bytes | None = None) -> bytes:
+    """Run git in the root of ``repository`` and return its standard output."""
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(repository.root), *arguments],
+            input=data,
+            stdin=subprocess.DEVNULL if data is None else None,
+            capture_output=True,
+            env=environment(repository),
+            check=False,
+        )
+    except FileNotFoundError as error:
+        raise KnowError("git is not installed", hint="install git 2.30 or newer") from error
+    if done.returncode:
+        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise KnowError(
+            f"git {arguments[0]} failed in {repository.root}: {said[-1] if said else 'no message'}"
+        )
+    return done.stdout
+
+
+def tracked(repository: Repository, *folders: str) -> dict[str, str]:
+    """Return ``{path: blob oid}`` of the regular files that the git index holds.
+
+    Paths are relative to the repository's root, with `/`. Symbolic links and
+    submodules are left out, and so is a path in conflict.
+    """
+    listing = git(repository, "ls-files", "--stage", "-z", "--", *folders)
+    found: dict[str, str] = {}
+    for entry in listing.split(b"\0"):
+        if not entry:
+            continue
+        head, _, path = entry.partition(b"\t")
+        mode, oid, stage = head.split(b" ")
+        if mode.startswith(b"100") and stage == b"0":
+            with contextlib.suppress(UnicodeDecodeError):  # `know check` reports such names
+                found[path.decode()] = oid.decode()
+    return found
+
+
+def blobs(repository: Repository, oids: Sequence[str]) -> Iterator[bytes | None]:
+    """Yield the content of each blob, in order; None for one that is not there."""
+    if not oids:
+        return
+    output = git(
+        repository, "cat-file", "--batch", data="".join(f"{oid}\n" for oid in oids).encode()
+    )
+    position = 0
+    for _ in oids:
+        end = output.index(b"\n", position)
+        header = output[position:end].split(b" ")
+        position = end + 1
+        if header[-1] == b"missing":
+            yield None
+            continue
+        size = int(header[2])
+        yield output[position : position + size]
+        position += size + 1
+
+
+def commit_dates(repository: Repository, folder: str) -> dict[str, str]:
+    """Return ``{path: ISO date of the last commit that touched it}`` for a folder."""
+    if not has_commits(repository):
+        return {}
+    log = git(
+        repository, "log", "--no-renames", "--relative", "--name-only", "-z",
+        "--format=%x01%cI", "--", folder,
+    )  # fmt: skip
+    dates: dict[str, str] = {}
+    date = ""
+    for entry in log.split(b"\0"):
+        text = entry.strip(b"\n").decode("utf-8", "replace")
+        if text.startswith("\x01"):
+            date = text[1:].strip()
+        elif text:
+            dates.setdefault(text, date)  # newest first: the first one seen counts
+    return dates
+
+
+def has_commits(repository: Repository) -> bool:
+    """Say whether HEAD names a commit yet."""
+    try:
+        git(repository, "rev-parse", "--verify", "--quiet", "HEAD")
+    except KnowError:
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""Derived data: the catalog, the vectors, and what fills them."""

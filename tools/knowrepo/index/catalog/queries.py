@@ -1,0 +1,273 @@
+"""Everything that is asked of the catalog."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
+
+from knowrepo.index.catalog.rows import Document, Field, Filter, StoredChunk
+
+# How much a word counts in the title, in the heading and in the body.
+_WEIGHTS = "2.0, 1.5, 1.0"
+# The columns in the order of the fields.
+_DOCUMENT = ", ".join(f"d.{name}" for name in Document.__dataclass_fields__)
+_CHUNK = ", ".join(f"c.{name}" for name in StoredChunk.__dataclass_fields__)
+_LAST_CHARACTER = "\U0010ffff"
+_T = TypeVar("_T")
+
+
+class Queries:
+    """The reading half of an open catalog."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._db = connection
+
+    def meta(self, key: str) -> str:
+        """Return a value that was kept, or an empty string."""
+        row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return row[0] if row else ""
+
+    def states(self) -> dict[str, tuple[str, str, str]]:
+        """Return ``{key: (blob oid, stamp, date)}`` of all documents."""
+        rows = self._db.execute("SELECT key, oid, stamp, date FROM documents")
+        return {key: (oid, stamp, date) for key, oid, stamp, date in rows}
+
+    def oid_of(self, key: str) -> str:
+        """Return the blob oid of a document as it was indexed, or an empty string."""
+        row = self._db.execute("SELECT oid FROM documents WHERE key = ?", (key,)).fetchone()
+        return row[0] if row else ""
+
+    def counts(self) -> dict[str, int]:
+        """Return how many concepts, sessions and chunks there are."""
+        rows = dict(self._db.execute("SELECT kind, count(*) FROM documents GROUP BY kind"))
+        chunks = self._db.execute("SELECT count(*) FROM chunks").fetchone()[0]
+        return {
+            "concepts": rows.get("concept", 0),
+            "sessions": rows.get("session", 0),
+            "chunks": chunks,
+        }
+
+    def texts(self) -> Iterator[tuple[str, str]]:
+        """Yield (text hash, embedded text) of all chunks: concepts first, then the newest."""
+        rows = self._db.execute(
+            f"SELECT {_CHUNK} FROM chunks c JOIN documents d ON d.id = c.document"
+            " ORDER BY d.kind, d.date DESC, c.document, c.seq"
+        )
+        for row in rows:
+            chunk = StoredChunk(*row)
+            yield chunk.text_hash, chunk.embedded_text
+
+    def text_hashes(self, only: Filter | None = None) -> list[str]:
+        """Return the distinct text hashes of the chunks that pass a filter."""
+        if not only:
+            rows = self._db.execute("SELECT DISTINCT text_hash FROM chunks")
+        else:
+            where, values = _where(only)
+            rows = self._db.execute(
+                "SELECT DISTINCT c.text_hash FROM chunks c JOIN documents d"
+                f" ON d.id = c.document WHERE {where}",
+                values,
+            )
+        return [row[0] for row in rows]
+
+    def named(self, name: str, field: Field | None = None) -> list[tuple[int, Field]]:
+        """Return the documents that bear a normalised name, and in which field."""
+        if field is None:
+            rows = self._db.execute("SELECT document, field FROM names WHERE name = ?", (name,))
+        else:
+            rows = self._db.execute(
+                "SELECT document, field FROM names WHERE name = ? AND field = ?", (name, field)
+            )
+        return rows.fetchall()
+
+    def frequency(self, term: str) -> int:
+        """Return in how many concepts' front matter a stem occurs."""
+        row = self._db.execute("SELECT count(DISTINCT document) FROM terms WHERE term = ?", (term,))
+        return int(row.fetchone()[0])
+
+    def postings(self, term: str) -> list[tuple[int, Field]]:
+        """Return the documents in whose front matter a stem occurs, and in which field."""
+        return self._db.execute(
+            "SELECT document, field FROM terms WHERE term = ?", (term,)
+        ).fetchall()
+
+    def documents(self, numbers: Sequence[int], only: Filter | None = None) -> dict[int, Document]:
+        """Return documents by number, without those that do not pass the filter."""
+        where, values = _where(only or Filter())
+        found: dict[int, Document] = {}
+        for some in _batches(numbers):
+            rows = self._db.execute(
+                f"SELECT {_DOCUMENT} FROM documents d"
+                f" WHERE d.id IN ({','.join('?' * len(some))}) AND {where}",
+                [*some, *values],
+            )
+            found.update((row[-1], Document(*row)) for row in rows)
+        return found
+
+    def document_at(self, path: str) -> Document | None:
+        """Return the document at a path, with or without its extension."""
+        row = self._db.execute(
+            f"SELECT {_DOCUMENT} FROM documents d WHERE d.path = ? OR d.key = ?", (path, path)
+        ).fetchone()
+        return Document(*row) if row else None
+
+    def newest(self, limit: int, only: Filter) -> list[Document]:
+        """Return the newest documents that pass a filter."""
+        where, values = _where(only)
+        rows = self._db.execute(
+            f"SELECT {_DOCUMENT} FROM documents d WHERE {where}"
+            " ORDER BY d.date DESC, d.key LIMIT ?",
+            [*values, limit],
+        )
+        return [Document(*row) for row in rows]
+
+    def lexical(self, words: Sequence[str], limit: int, only: Filter) -> list[tuple[int, float]]:
+        """Return (chunk number, BM25 score) of the best chunks, best first; higher is better.
+
+        ``words`` are words of the analyser. A chunk matches that holds any.
+        """
+        if not words:
+            return []
+        match = " OR ".join(f'"{word}"' for word in words)
+        where, values = _where(only)
+        join = (
+            " JOIN chunks c ON c.id = words.rowid JOIN documents d ON d.id = c.document"
+            if only
+            else ""
+        )
+        rows = self._db.execute(
+            f"SELECT words.rowid, -bm25(words, {_WEIGHTS}) AS score FROM words{join}"
+            f" WHERE words MATCH ? AND {where} ORDER BY score DESC, words.rowid LIMIT ?",
+            [match, *values, limit],
+        )
+        return rows.fetchall()
+
+    def matches(self, word: str, chunks: Sequence[int]) -> set[int]:
+        """Return which of some chunks hold a word of the analyser."""
+        found: set[int] = set()
+        for some in _batches(chunks):
+            rows = self._db.execute(
+                "SELECT rowid FROM words WHERE words MATCH ?"
+                f" AND rowid IN ({','.join('?' * len(some))})",
+                [f'"{word}"', *some],
+            )
+            found.update(row[0] for row in rows)
+        return found
+
+    def chunk_frequency(self, word: str) -> int:
+        """Return how many chunks hold a word of the analyser."""
+        row = self._db.execute("SELECT count(*) FROM words WHERE words MATCH ?", (f'"{word}"',))
+        return int(row.fetchone()[0])
+
+    def chunks(self, numbers: Sequence[int]) -> dict[int, StoredChunk]:
+        """Return chunks by number."""
+        found: dict[int, StoredChunk] = {}
+        for some in _batches(numbers):
+            rows = self._db.execute(
+                f"SELECT {_CHUNK} FROM chunks c WHERE c.id IN ({','.join('?' * len(some))})",
+                list(some),
+            )
+            found.update((row[-2], StoredChunk(*row)) for row in rows)
+        return found
+
+    def chunks_with(self, hashes: Sequence[str], only: Filter) -> dict[str, list[int]]:
+        """Return ``{text hash: [chunk numbers]}`` of the chunks that pass a filter."""
+        where, values = _where(only)
+        found: dict[str, list[int]] = {}
+        for some in _batches(hashes):
+            rows = self._db.execute(
+                "SELECT c.text_hash, c.id FROM chunks c JOIN documents d ON d.id = c.document"
+                f" WHERE c.text_hash IN ({','.join('?' * len(some))}) AND {where} ORDER BY c.id",
+                [*some, *values],
+            )
+            for text_hash, number in rows:
+                found.setdefault(text_hash, []).append(number)
+        return found
+
+    def chunks_of(self, document: int) -> list[StoredChunk]:
+        """Return the chunks of a document in order."""
+        rows = self._db.execute(
+            f"SELECT {_CHUNK} FROM chunks c WHERE c.document = ? ORDER BY c.seq", (document,)
+        )
+        return [StoredChunk(*row) for row in rows]
+
+    def first_chunk(self, document: int) -> StoredChunk | None:
+        """Return the first chunk of a document; None where it has none."""
+        row = self._db.execute(
+            f"SELECT {_CHUNK} FROM chunks c WHERE c.document = ? ORDER BY c.seq LIMIT 1",
+            (document,),
+        ).fetchone()
+        return StoredChunk(*row) if row else None
+
+    def with_prefix(self, prefix: str, limit: int = 20) -> list[tuple[str, str, int]]:
+        """Return (id, `document` or `chunk`, number) of what has an id with this prefix."""
+        rows = self._db.execute(
+            "SELECT uid, 'document', id FROM documents WHERE uid >= ? AND uid < ?"
+            " UNION ALL SELECT uid, 'chunk', id FROM chunks WHERE uid >= ? AND uid < ?"
+            " ORDER BY 1 LIMIT ?",
+            (prefix, prefix + _LAST_CHARACTER, prefix, prefix + _LAST_CHARACTER, limit),
+        )
+        return rows.fetchall()
+
+    def shown_key(self, key: str, shortest: int) -> str:
+        """Return a key cut to ``shortest`` characters or more, while it stays the only one."""
+        for length in range(shortest, len(key), 4):
+            prefix = key[:length]
+            row = self._db.execute(
+                "SELECT count(*) FROM (SELECT 1 FROM documents WHERE key >= ? AND key < ? LIMIT 2)",
+                (prefix, prefix + _LAST_CHARACTER),
+            ).fetchone()
+            if row[0] == 1:
+                return prefix
+        return key
+
+    def shown_id(self, uid: str) -> str:
+        """Return the digits of an id that are shown: one more than is unique now, four or more."""
+        longest = 0
+        for table in ("documents", "chunks"):
+            for order, sign in (("DESC", "<"), ("ASC", ">")):
+                row = self._db.execute(
+                    f"SELECT uid FROM {table} WHERE uid {sign} ? ORDER BY uid {order} LIMIT 1",
+                    (uid,),
+                ).fetchone()
+                if row:
+                    longest = max(longest, _shared(uid, row[0]))
+        return uid[: max(4, longest + 2)]
+
+
+def _where(only: Filter) -> tuple[str, list[str]]:
+    """Return a condition on `documents d`, always valid, and its values."""
+    conditions, values = ["1"], []
+    for column in ("kind", "agent"):
+        if getattr(only, column):
+            conditions.append(f"d.{column} = ?")
+            values.append(getattr(only, column))
+    if only.type:
+        conditions.append("d.type = ? COLLATE NOCASE")
+        values.append(only.type)
+    if only.tag:
+        conditions.append("d.id IN (SELECT document FROM tags WHERE tag = ? COLLATE NOCASE)")
+        values.append(only.tag)
+    if only.since:
+        conditions.append("d.date >= ?")
+        values.append(only.since)
+    if only.until:
+        conditions.append("substr(d.date, 1, length(?)) <= ?")
+        values += [only.until, only.until]
+    if only.session:
+        conditions.append("d.kind = 'session' AND instr(d.key, ?)")
+        values.append(only.session)
+    if only.project:
+        conditions.append("(d.project = ? OR d.project LIKE '%/' || ?)")
+        values += [only.project, only.project]
+    return " AND ".join(conditions), values
+
+
+def _batches(items: Sequence[_T], size: int = 500) -> Iterator[Sequence[_T]]:
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
+
+
+def _shared(a: str, b: str) -> int:
+    return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), len(a))

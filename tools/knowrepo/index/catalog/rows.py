@@ -1,0 +1,78 @@
+"""The values that go into the catalog and come out of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+SEEN = "seen"
+"""The meta key of the signature of the state that a catalog holds."""
+BEHIND = "behind"
+"""The meta key of how many documents are still to be indexed."""
+
+Field = Literal["tag", "alias", "title", "type", "path", "description"]
+
+
+@dataclass(frozen=True)
+class Document:
+    """A document as the catalog keeps it; ``id`` is 0 before it is stored."""
+
+    key: str
+    uid: str
+    path: str
+    oid: str
+    kind: str
+    type: str = ""
+    title: str = ""
+    description: str = ""
+    date: str = ""
+    project: str = ""
+    agent: str = ""
+    branch: str = ""
+    status: str = ""
+    superseded_by: str = ""
+    stale_after: str = ""
+    stamp: str = ""
+    id: int = 0
+
+
+@dataclass(frozen=True)
+class StoredChunk:
+    """A chunk as the catalog keeps it; ``id`` is 0 before it is stored."""
+
+    uid: str
+    seq: int
+    anchor: str
+    heading: str
+    context: str
+    text: str
+    time: str
+    line: int
+    text_hash: str
+    id: int = 0
+    document: int = 0
+
+    @property
+    def embedded_text(self) -> str:
+        """The text that is embedded."""
+        return f"{self.context}\n{self.text}" if self.context else self.text
+
+
+@dataclass(frozen=True)
+class Filter:
+    """What a recall is limited to; empty fields do not limit.
+
+    ``since`` and ``until`` are ISO dates, both included.
+    """
+
+    kind: str = ""
+    type: str = ""
+    tag: str = ""
+    since: str = ""
+    until: str = ""
+    session: str = ""
+    project: str = ""
+    agent: str = ""
+
+    def __bool__(self) -> bool:
+        return any(vars(self).values())

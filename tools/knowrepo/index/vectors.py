@@ -1,0 +1,238 @@
+"""The vector table: immutable DuckDB segments, addressed by the hash of the text.
+
+Owns DuckDB. A segment is written beside the others, published by renaming the
+manifest, and never changed; segments are merged as they grow many. Readers
+attach them read-only, so nobody waits. No row is ever deleted to be right: a
+vector whose text is gone matches no live chunk. Vectors of another fingerprint
+lie in another folder and cannot be met.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import uuid
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import duckdb
+from filelock import FileLock
+
+from knowrepo.config import write_atomically
+from knowrepo.errors import KnowError
+
+if TYPE_CHECKING:
+    from knowrepo.index.embed import Vector
+
+MOST_SEGMENTS = 4
+"""Segments that a reader attaches at most; each costs it some milliseconds."""
+
+Row = tuple[str, int, "Vector"]
+"""(text hash, part, vector of unit length)."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search of the vectors found.
+
+    ``scores`` are (text hash, cosine of its best part), best first.
+    ``embedded`` is how many of the texts that were asked for have a vector.
+    """
+
+    scores: list[tuple[str, float]]
+    embedded: int
+
+
+class VectorStore:
+    """The segments of one fingerprint.
+
+    ``folder`` holds those of all fingerprints; ``dimension`` is that of the vectors.
+    """
+
+    def __init__(self, folder: Path, fingerprint: str, dimension: int = 0) -> None:
+        self._folder = folder / fingerprint
+        self._dimension = dimension
+
+    @property
+    def folder(self) -> Path:
+        """Where the segments lie."""
+        return self._folder
+
+    def is_empty(self) -> bool:
+        """Say whether there are no vectors, without opening a segment."""
+        return not self._manifest()
+
+    def size(self) -> int:
+        """Return the bytes that the segments take."""
+        return sum(path.stat().st_size for path in self._segments())
+
+    def hashes(self) -> set[str]:
+        """Return the hashes of all texts that have a vector."""
+        with self._attached() as (db, table):
+            if not table:
+                return set()
+            rows = db.execute(f"SELECT DISTINCT hash FROM ({table})").fetchall()
+        return {text_hash.hex for (text_hash,) in rows}
+
+    def add(self, rows: Sequence[Row]) -> None:
+        """Publish vectors as a new segment; all are seen from then on, or none."""
+        if not rows:
+            return
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with FileLock(self._folder / "lock"):
+                name = self._write(rows)
+                self._publish([*self._manifest(), (name, len(rows))])
+                self._merge()
+        except OSError as error:
+            raise KnowError(
+                f"{error.filename or self._folder}: vectors cannot be written: {error.strerror}",
+                hint="make the git directory writable, and free some space",
+            ) from error
+
+    def search(self, query: Vector, live: Sequence[str], limit: int) -> Found:
+        """Return the texts among ``live`` whose vectors are nearest to ``query``.
+
+        The filter comes first: what is not in ``live`` takes no place.
+        """
+        with self._attached() as (db, table):
+            if not table or not live:
+                return Found([], 0)
+            import numpy as np
+
+            asked = {"hash": np.array(live, dtype=object)}  # noqa: F841  # read by DuckDB by name
+            db.execute("CREATE TEMP TABLE live AS SELECT hash::UUID AS hash FROM asked")
+            # Bound once: as a list parameter it would be converted for every row.
+            db.execute(f"SET VARIABLE query = $1::FLOAT[{len(query)}]", [[float(x) for x in query]])
+            rows = db.execute(
+                "SELECT hash, max(array_inner_product(vector, getvariable('query'))) AS score,"
+                f" count(*) OVER () FROM ({table}) JOIN live USING (hash)"
+                " GROUP BY hash ORDER BY score DESC, hash LIMIT $1",
+                [limit],
+            ).fetchall()
+        scores = [(text_hash.hex, float(score)) for text_hash, score, _ in rows]
+        return Found(scores, rows[0][2] if rows else 0)
+
+    # -- files ----------------------------------------------------------------
+
+    def _manifest(self) -> list[tuple[str, int]]:
+        try:
+            entries = json.loads((self._folder / "manifest.json").read_bytes())["segments"]
+            return [(str(entry["file"]), int(entry["rows"])) for entry in entries]
+        except FileNotFoundError:
+            return []
+        except (ValueError, TypeError, KeyError):
+            return []  # derived: what it named is embedded anew
+
+    def _segments(self) -> list[Path]:
+        paths = [self._folder / name for name, _ in self._manifest()]
+        return [path for path in paths if path.is_file()]
+
+    def _publish(self, segments: Sequence[tuple[str, int]]) -> None:
+        content = {"segments": [{"file": name, "rows": rows} for name, rows in segments]}
+        write_atomically(self._folder / "manifest.json", json.dumps(content).encode(), durable=True)
+
+    def _write(self, rows: Sequence[Row]) -> str:
+        import numpy as np
+
+        # float16 is what is shared; rounding now makes both sides equal.
+        vectors = [v.astype(np.float16).astype(np.float32).tolist() for _, _, v in rows]
+        columns = {  # noqa: F841  # read by DuckDB by name
+            "hash": np.array([name for name, _, _ in rows], dtype=object),
+            "part": np.array([part for _, part, _ in rows], dtype=np.int16),
+            "vector": np.fromiter(vectors, dtype=object, count=len(rows)),
+        }
+        dimension = len(rows[0][2])
+        with self._new_segment(dimension) as (db, name):
+            db.execute(
+                f"INSERT INTO vectors SELECT hash::UUID, part, vector::FLOAT[{dimension}]"
+                " FROM columns"
+            )
+        return name
+
+    @contextlib.contextmanager
+    def _new_segment(self, dimension: int) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
+        """Give a connection to a new segment's table; the file is whole when this ends."""
+        name = f"{uuid.uuid4().hex}.duckdb"
+        temporary = self._folder / f".{name}.{os.getpid()}.tmp"
+        try:
+            with duckdb.connect(str(temporary)) as db:
+                # Compressed floats take three times as long to scan.
+                db.execute("PRAGMA force_compression = 'uncompressed'")
+                db.execute(
+                    "CREATE TABLE vectors"
+                    f" (hash UUID NOT NULL, part SMALLINT NOT NULL, vector FLOAT[{dimension}])"
+                )
+                yield db, name
+                db.execute("CHECKPOINT")
+            temporary.replace(self._folder / name)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+    def _merge(self) -> None:
+        """Keep the segments few: the newest are merged while the one before is not much larger.
+
+        Each vector is so rewritten about as often as its table doubles.
+        """
+        segments = self._manifest()
+        count = 1
+        while count < len(segments) and (
+            segments[-count - 1][1] <= 2 * sum(rows for _, rows in segments[-count:])
+            or len(segments) - count >= MOST_SEGMENTS
+        ):
+            count += 1
+        if count == 1:
+            return
+        old, new = segments[:-count], segments[-count:]
+        with self._attached([name for name, _ in new]) as (db, table):
+            row = db.execute(f"SELECT len(vector) FROM ({table}) LIMIT 1").fetchone()
+            dimension = int(row[0]) if row else self._dimension
+        with self._new_segment(dimension) as (db, name):
+            for index, (file, _) in enumerate(new):
+                db.execute(f"ATTACH '{_quoted(self._folder / file)}' AS s{index} (READ_ONLY)")
+            union = " UNION ALL ".join(f"FROM s{index}.vectors" for index in range(len(new)))
+            db.execute(f"INSERT INTO vectors SELECT DISTINCT ON (hash, part) * FROM ({union})")
+            rows = db.execute("SELECT count(*) FROM vectors").fetchone()
+            for index in range(len(new)):
+                db.execute(f"DETACH s{index}")
+        self._publish([*old, (name, int(rows[0]) if rows else 0)])
+        for file, _ in new:
+            # A reader that has it open keeps it; one that comes now reads the new manifest.
+            with contextlib.suppress(OSError):
+                (self._folder / file).unlink()
+
+    @contextlib.contextmanager
+    def _attached(
+        self, names: Sequence[str] | None = None
+    ) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
+        """Give a connection and the SQL of a table of all rows; an empty one for none."""
+        with duckdb.connect() as db:
+            for attempt in range(3):
+                wanted = list(names) if names is not None else [n for n, _ in self._manifest()]
+                try:
+                    tables = list(self._attach(db, wanted, attempt))
+                    break
+                except (duckdb.IOException, duckdb.CatalogException):
+                    # A merge replaced a segment between our two looks.
+                    continue
+            else:
+                raise KnowError(
+                    f"{self._folder}: a segment of vectors cannot be read",
+                    hint=f"remove {self._folder} and run `know index`",
+                )
+            yield db, " UNION ALL ".join(f"FROM {table}.vectors" for table in tables)
+
+    def _attach(
+        self, db: duckdb.DuckDBPyConnection, names: Sequence[str], attempt: int
+    ) -> Iterator[str]:
+        for index, name in enumerate(names):
+            table = f"a{attempt}_{index}"
+            db.execute(f"ATTACH '{_quoted(self._folder / name)}' AS {table} (READ_ONLY)")
+            yield table
+
+
+def _quoted(path: Path) -> str:
+    return str(path).replace("'", "''")

@@ -1,0 +1,1 @@
+"""Answering a query: the structured layer first, hybrid search where it does not know."""

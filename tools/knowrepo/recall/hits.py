@@ -1,0 +1,121 @@
+"""A hit: what an answer gives of a document or of one of its chunks.
+
+Owns how the catalog's rows become a hit: the digits of its id, the short path,
+the one-line summary, and what its standing (draft, superseded, stale) is worth.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from knowrepo.index.catalog import Catalog, Document, StoredChunk
+
+_SPEAKER = re.compile(r"^(?:User|Assistant|Output): ")
+# What a document's standing leaves of its score, in hundredths.
+_STANDING = {"deprecated": 50, "draft": 90}
+_SUPERSEDED, _STALE = 50, 80
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A document or a chunk of one, as an answer gives it."""
+
+    id: str  # as many digits as are needed
+    uid: str
+    kind: str
+    path: str
+    shown_path: str
+    type: str
+    title: str
+    heading: str
+    date: str
+    summary: str
+    score: float
+    line: int = 1
+    marks: tuple[str, ...] = ()
+    text: str = ""
+
+
+def document_hit(catalog: Catalog, document: Document, score: float) -> Hit:
+    """Return a whole document as a hit."""
+    summary = document.description
+    if not summary:
+        first = catalog.first_chunk(document.id)
+        summary = first.text if first else ""
+    return Hit(
+        id=catalog.shown_id(document.uid),
+        uid=document.uid,
+        kind=document.kind,
+        path=document.path,
+        shown_path=_shown_path(catalog, document),
+        type=document.type,
+        title=document.title,
+        heading="",
+        date=document.date[:10],
+        summary=shorten(summary, 80),
+        score=round(score, 4),
+        marks=_marks(document),
+    )
+
+
+def chunk_hit(catalog: Catalog, document: Document, chunk: StoredChunk, score: float) -> Hit:
+    """Return a chunk as a hit."""
+    return replace(
+        document_hit(catalog, document, score),
+        id=catalog.shown_id(chunk.uid),
+        uid=chunk.uid,
+        heading=chunk.heading,
+        date=(chunk.time or document.date)[:10],
+        summary=shorten(_SPEAKER.sub("", chunk.text), 80),
+        line=chunk.line,
+        text=chunk.text,
+    )
+
+
+def _shown_path(catalog: Catalog, document: Document) -> str:
+    folder, _, rest = document.key.partition("/")
+    if document.kind == "concept":
+        return rest
+    # agent/ and the first digits of a uuid; a sub-agent's parent is told likewise
+    parts = rest.split("/")
+    shortest = len(folder) + 1 + len(rest) - len(parts[-1]) + 8
+    return catalog.shown_key(document.key, shortest).removeprefix(f"{folder}/")
+
+
+def _marks(document: Document) -> tuple[str, ...]:
+    marks = [document.status] if document.status in _STANDING else []
+    if document.superseded_by:
+        marks.append(f"superseded by {document.superseded_by}")
+    if _is_stale(document):
+        marks.append("stale")
+    return tuple(marks)
+
+
+def standing(document: Document) -> float:
+    """Return what the score of a document is multiplied by for its standing, at most 1."""
+    hundredths = _STANDING.get(document.status, 100)
+    if document.superseded_by:
+        hundredths = min(hundredths, _SUPERSEDED)
+    return hundredths * (_STALE if _is_stale(document) else 100) / 10_000
+
+
+def _is_stale(document: Document) -> bool:
+    if not document.stale_after:
+        return False
+    try:
+        after = datetime.fromisoformat(document.stale_after)
+    except ValueError:
+        return False
+    return datetime.now(UTC) >= (after if after.tzinfo else after.replace(tzinfo=UTC))
+
+
+def shorten(text: str, limit: int) -> str:
+    """Return ``text`` as one line of at most ``limit`` characters, cut at a word, with `…`."""
+    line = " ".join(text.split())
+    if len(line) <= limit:
+        return line
+    cut = line[: limit - 1]
+    space = cut.rfind(" ")
+    return (cut[:space] if space > limit // 2 else cut).rstrip(" ,;:.") + "…"

@@ -1,0 +1,226 @@
+"""The router: from a query to an answer, by the cheapest layer that knows.
+
+Owns the order of the layers, and that an answer is of the present state: where
+files changed since the catalog was built, it is brought up first, or the answer
+says how far it is behind. Printing is `present`'s business.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from knowrepo.errors import KnowError, UsageError
+from knowrepo.git.layout import Repository
+from knowrepo.index import freshness
+from knowrepo.index.catalog import SEEN, Catalog, Filter
+from knowrepo.index.text import content_words
+from knowrepo.recall import structured
+from knowrepo.recall.hits import Hit, chunk_hit, document_hit, standing
+
+if TYPE_CHECKING:
+    from knowrepo.index.embed import Embedder
+
+REFRESH_SECONDS = 0.2
+"""What an answer waits for the catalog to be brought up."""
+FIRST_BUILD_SECONDS = 2.0
+"""The same where there is no catalog yet."""
+A_DOCUMENT = 2
+"""Hits of one document at most."""
+
+_ID = re.compile(r"[0-9a-f]{4,40}")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer to a query, with how it came about."""
+
+    query: str
+    route: str  # structured, hybrid, lexical or newest
+    reason: str
+    hits: list[Hit]
+    seconds: float
+    behind: int = 0
+    pending: int = 0
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A catalog to answer from. ``partial``: only the tag index could be read."""
+
+    catalog: Catalog
+    behind: int
+    notes: list[str]
+    partial: bool = False
+
+
+def open_current(repository: Repository) -> Opened:
+    """Open the catalog, brought up to the present state as far as time allows."""
+    catalog = Catalog.open(repository.catalog)
+    if catalog is not None:
+        if freshness.is_current(repository, freshness.Signature.loads(catalog.meta(SEEN))):
+            return Opened(catalog, 0, [])
+        catalog.close()
+    return _brought_up(repository, first=catalog is None)
+
+
+def _brought_up(repository: Repository, *, first: bool) -> Opened:
+    from knowrepo.index.build import refresh
+
+    notes: list[str] = []
+    behind = 0
+    try:
+        done = refresh(repository, budget=FIRST_BUILD_SECONDS if first else REFRESH_SECONDS)
+        behind = done.behind
+        if done.busy:
+            notes.append("another process is indexing; this answer may lack the newest")
+        elif behind:
+            notes.append(f"{behind} documents are not indexed yet; run `know index`")
+    except KnowError as error:
+        notes.append(f"{error.message}; answering from what there is")
+    catalog = Catalog.open(repository.catalog)
+    if catalog is not None:
+        return Opened(catalog, behind, notes)
+    from knowrepo.index.documents import from_tag_index
+
+    return Opened(from_tag_index(repository), behind, notes, partial=True)
+
+
+def recall(
+    repository: Repository,
+    query: str,
+    *,
+    limit: int = 10,
+    only: Filter | None = None,
+    full: bool = False,
+    embedder: Embedder | None = None,
+) -> Answer:
+    """Answer a query with at most ``limit`` hits; ``full`` brings their whole text."""
+    started = time.perf_counter()
+    only = only or Filter()
+    opened = open_current(repository)
+    with opened.catalog as catalog:
+        route, reason, hits, pending, notes = _route(
+            repository, opened, query, limit, only, embedder
+        )
+        if full:
+            hits = [with_text(catalog, hit) for hit in hits]
+    return Answer(
+        query=query,
+        route=route,
+        reason=reason,
+        hits=hits,
+        seconds=time.perf_counter() - started,
+        behind=opened.behind,
+        pending=pending,
+        notes=[*opened.notes, *notes],
+    )
+
+
+def _route(
+    repository: Repository,
+    opened: Opened,
+    query: str,
+    limit: int,
+    only: Filter,
+    embedder: Embedder | None,
+) -> tuple[str, str, list[Hit], int, list[str]]:
+    catalog = opened.catalog
+    if query.strip().startswith("id:"):
+        hits = [resolve(catalog, query.strip().removeprefix("id:"))]
+        return "structured", "id", hits, 0, []
+    answer = structured.ask(catalog, query, only)
+    documents = catalog.documents([match.document for match in answer.matches], only)
+    if documents or (answer.confidence == 1.0 and not opened.partial):
+        scores = {match.document: match.score for match in answer.matches}
+        hits = [
+            document_hit(catalog, document, scores[number] * standing(document))
+            for number, document in documents.items()
+        ]
+        hits.sort(key=lambda hit: hit.path)
+        hits.sort(key=lambda hit: (hit.score, hit.date), reverse=True)
+        return "structured", answer.reason, hits[:limit], 0, []
+    if not content_words(query):
+        hits = [document_hit(catalog, d, 0.0) for d in catalog.newest(limit, only)]
+        return "newest", "no word to look for", hits, 0, []
+    if opened.partial:
+        return "structured", "the tag index knows nothing of it", [], 0, []
+    from knowrepo.recall.search import search
+
+    found = search(repository, catalog, query, only, embedder=embedder)
+    notes = [found.note] if found.note else []
+    return found.route, found.reason, _hits(catalog, found.ranked, limit), found.pending, notes
+
+
+def _hits(catalog: Catalog, ranked: list[tuple[int, float]], limit: int) -> list[Hit]:
+    """Turn the best chunks into hits, not too many of one document."""
+    candidates = ranked[: limit * 10]
+    chunks = catalog.chunks([number for number, _ in candidates])
+    documents = catalog.documents(list({chunk.document for chunk in chunks.values()}))
+    worth = {
+        number: score * standing(documents[chunks[number].document]) for number, score in candidates
+    }
+    taken: dict[int, int] = {}
+    hits: list[Hit] = []
+    for number in sorted(worth, key=lambda n: -worth[n]):
+        chunk = chunks[number]
+        taken[chunk.document] = taken.get(chunk.document, 0) + 1
+        if taken[chunk.document] <= A_DOCUMENT:
+            hits.append(chunk_hit(catalog, documents[chunk.document], chunk, worth[number]))
+        if len(hits) == limit:
+            break
+    return hits
+
+
+def resolve(catalog: Catalog, given: str) -> Hit:
+    """Return what has this id.
+
+    Raises UsageError for what cannot be an id, `NoMatchError` for one that
+    names nothing or several things.
+    """
+    wanted = given.strip().lower()
+    if not _ID.fullmatch(wanted):
+        raise UsageError(f"`{given.strip()}` is no id", hint="an id is 4 to 40 hex digits")
+    found = catalog.with_prefix(wanted)
+    if not found:
+        raise NoMatchError(f"[no match for {wanted}]")
+    if len(found) > 1:
+        shown = ", ".join(catalog.shown_id(uid) for uid, _, _ in found[:8])
+        raise NoMatchError(f"[{wanted} is ambiguous: {shown}]")
+    _, kind, number = found[0]
+    if kind == "document":
+        return document_hit(catalog, catalog.documents([number])[number], 1.0)
+    chunk = catalog.chunks([number])[number]
+    return chunk_hit(catalog, catalog.documents([chunk.document])[chunk.document], chunk, 1.0)
+
+
+class NoMatchError(KnowError):
+    """An id that names nothing, or more than one thing."""
+
+
+def timeline(catalog: Catalog, given: str, window: int) -> tuple[list[Hit], int]:
+    """Return the chunks around an id in its document, in order, and the place of the id."""
+    hit = resolve(catalog, given)
+    document = catalog.document_at(hit.path)
+    assert document is not None  # the hit came out of this catalog
+    chunks = catalog.chunks_of(document.id)
+    at = next((chunk.seq for chunk in chunks if chunk.uid == hit.uid), 0)
+    near = [chunk for chunk in chunks if abs(chunk.seq - at) <= window]
+    return [chunk_hit(catalog, document, chunk, 0.0) for chunk in near], at - near[0].seq
+
+
+def with_text(catalog: Catalog, hit: Hit) -> Hit:
+    """Return a hit with its whole text: of a document, all its chunks."""
+    if hit.text:
+        return hit
+    document = catalog.document_at(hit.path)
+    chunks = catalog.chunks_of(document.id) if document else []
+    text = "\n\n".join(
+        f"## {chunk.heading}\n\n{chunk.text}" if chunk.heading and hit.kind == "concept"
+        else chunk.text
+        for chunk in chunks
+    )  # fmt: skip
+    return replace(hit, text=text)

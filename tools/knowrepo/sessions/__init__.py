@@ -1,0 +1,1 @@
+"""Archived agent transcripts: reading, redacting, and growing them without loss."""

@@ -1,0 +1,131 @@
+"""Cutting a transcript into lines and records, whatever state the file is in.
+
+Owns tolerance: lines end at byte 0x0A only (U+2028 and its like are text), a
+byte order mark, CR and NUL bytes are stripped, two records on one line are two
+records, and a line that holds no record is kept as it is. What a record means
+is the readers' business; what of it is archived is `keep`'s.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+BOM = b"\xef\xbb\xbf"
+# A broken line is searched for records this often; beyond it the rest is kept as
+# it is. Each attempt may read to the end of the line, which can have megabytes.
+MOST_ATTEMPTS = 200
+_decoder = json.JSONDecoder()
+
+
+@dataclass(frozen=True)
+class Line:
+    """One record of a transcript, or a piece of it that holds none.
+
+    ``number`` is the 1-based line of the source. ``raw`` is its cleaned bytes
+    without the line end. ``record`` is None for what is no JSON object.
+    ``pending`` marks a last line that its writer has not finished.
+    """
+
+    number: int
+    raw: bytes
+    record: dict[str, Any] | None
+    pending: bool = False
+
+
+def read_lines(chunks: Iterable[bytes]) -> Iterator[Line]:
+    """Yield the lines of a source given as lines split at 0x0A (an open binary file)."""
+    for number, chunk in enumerate(chunks, start=1):
+        ended = chunk.endswith(b"\n")
+        raw = clean(chunk, first=number == 1)
+        if raw:
+            yield from _records(raw, number, ended=ended)
+
+
+def clean(chunk: bytes, *, first: bool) -> bytes:
+    """Strip what is no part of a record: line end, byte order mark, NULs, spaces."""
+    if first and chunk.startswith(BOM):
+        chunk = chunk[len(BOM) :]
+    if b"\0" in chunk:
+        chunk = chunk.replace(b"\0", b"")
+    return chunk.strip(b" \t\r\n")
+
+
+def parse_object(raw: bytes) -> dict[str, Any] | None:
+    """Return the JSON object that ``raw`` holds, or None; never raises."""
+    try:
+        value = json.loads(decode(raw))
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def decode(raw: bytes) -> str:
+    """Decode UTF-8; an invalid byte becomes U+FFFD (the archive keeps the bytes)."""
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return raw.decode("utf-8", "replace")
+
+
+def _records(raw: bytes, number: int, *, ended: bool) -> Iterator[Line]:
+    record = parse_object(raw)
+    if record is not None:
+        yield Line(number, raw, record)
+        return
+    pieces = list(_joined(raw))
+    if len(pieces) == 1 and not ended:
+        yield Line(number, raw, None, pending=True)
+        return
+    for index, piece in enumerate(pieces):
+        found = parse_object(piece)
+        last = index == len(pieces) - 1
+        yield Line(number, piece, found, pending=found is None and last and not ended)
+
+
+def _joined(raw: bytes) -> Iterator[bytes]:
+    """Cut a line that holds several records, or a stub and then records.
+
+    A copy made while its agent was writing ends in the middle of a record or
+    without a newline; what is appended later lands on the same line. What is
+    no record is given out as it is, so no byte is lost.
+    """
+    text = decode(raw)
+    if text.encode() != raw:  # offsets in the text would not be offsets in the bytes
+        yield raw
+        return
+    given = 0  # all before this has been given out
+    position = text.find("{")
+    for _ in range(MOST_ATTEMPTS):
+        if position == -1:
+            break
+        try:
+            value, end = _decoder.raw_decode(text, position)
+        except (ValueError, RecursionError):
+            position = text.find('{"', position + 1)
+            continue
+        if _is_record(value, alone=not text[given:position].strip()):
+            yield from _non_blank(text[given:position])
+            yield text[position:end].encode()
+            given = end
+        position = text.find("{", end)
+    yield from _non_blank(text[given:])
+
+
+def _non_blank(text: str) -> Iterator[bytes]:
+    stripped = text.strip()
+    if stripped:
+        yield stripped.encode()
+
+
+def _is_record(value: object, *, alone: bool) -> bool:
+    """Tell a whole record from an object inside a broken one.
+
+    A record begins where the last one ended, or has what every record has.
+    """
+    if not isinstance(value, dict):
+        return False
+    marks = {"uuid", "sessionId", "timestamp", "payload", "leafUuid", "messageId"}
+    return alone or ("type" in value and not marks.isdisjoint(value))

@@ -1,0 +1,167 @@
+"""Finding secrets in text and putting a placeholder in their place.
+
+Owns the pattern rules and nothing else: it is given decoded strings and gives
+strings back. Rules are specific on purpose. A rule names the form of one kind
+of credential, because a rule that guesses by entropy takes git hashes, uuids
+and package integrity hashes for secrets and damages the archive.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One kind of secret.
+
+    ``literals``: a text that contains none of these cannot match (compared in
+    lower case), which spares most texts the pattern. The group ``secret`` of
+    ``pattern`` is replaced, or the whole match where there is none.
+    ``accept`` looks at what would be replaced and may decline.
+    """
+
+    kind: str
+    literals: tuple[str, ...]
+    pattern: re.Pattern[str]
+    accept: Callable[[str], bool] = lambda _: True
+
+
+def _looks_random(value: str) -> bool:
+    """Tell a credential from a placeholder, a reference or a plain word."""
+    if value.startswith(("$", "<", "{", "%", "[", "*")) or "(" in value or value.endswith("..."):
+        return False
+    if re.search(r"(?i)example|changeme|placeholder|your[_-]|xxxx|process\.env|environ", value):
+        return False
+    has_digit = any(c.isdigit() for c in value)
+    has_letter = any(c.isalpha() for c in value)
+    return has_digit and has_letter and len(set(value)) >= 8
+
+
+def _is_password(value: str) -> bool:
+    """Tell a password in a URL from the words that documentation puts there."""
+    if value.startswith(("$", "<", "{", "%", "[", "*")):
+        return False
+    return value.lower() not in {"password", "pass", "passwd", "secret", "token", "pwd", "xxx"}
+
+
+def _rule(
+    kind: str,
+    literals: str,
+    pattern: str,
+    flags: int = 0,
+    accept: Callable[[str], bool] = lambda _: True,
+) -> Rule:
+    return Rule(kind, tuple(literals.split()), re.compile(pattern, flags), accept)
+
+
+# Not inside a longer word: a prefix in the middle of base64 is chance.
+_START = r"(?<![A-Za-z0-9_+/-])"
+
+RULES: tuple[Rule, ...] = (
+    _rule(
+        "private-key",
+        "-----begin",
+        r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?"
+        r"(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\Z)",
+        re.DOTALL,
+    ),
+    _rule("anthropic-key", "sk-ant-", _START + r"sk-ant-[A-Za-z0-9_-]{20,}"),
+    _rule("openrouter-key", "sk-or-", _START + r"sk-or-v\d-[A-Za-z0-9]{32,}"),
+    _rule(
+        "openai-key",
+        "sk-",
+        _START + r"sk-(?:(?:proj|svcacct|admin|None)-[A-Za-z0-9_-]{20,}"
+        r"|[A-Za-z0-9]{20}T3BlbkFJ[A-Za-z0-9]{20}|[A-Za-z0-9]{48})(?![A-Za-z0-9])",
+    ),
+    _rule("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", _START + r"gh[pousr]_[A-Za-z0-9]{36,255}"),
+    _rule("github-token", "github_pat_", _START + r"github_pat_[A-Za-z0-9_]{22,255}"),
+    _rule("gitlab-token", "glpat-", _START + r"glpat-[A-Za-z0-9_-]{20,}"),
+    _rule("slack-token", "xox", _START + r"xox[abeoprs]-[A-Za-z0-9-]{10,}"),
+    _rule("slack-token", "xapp-", _START + r"xapp-\d-[A-Za-z0-9-]{20,}"),
+    _rule(
+        "slack-webhook",
+        "hooks.slack.com",
+        r"hooks\.slack\.com/services/(?P<secret>T[A-Za-z0-9_]+/B[A-Za-z0-9_]+/[A-Za-z0-9_]{20,})",
+    ),
+    _rule("google-key", "aiza", _START + r"AIza[0-9A-Za-z_-]{35}(?![0-9A-Za-z_-])"),
+    _rule("google-token", "ya29.", _START + r"ya29\.[0-9A-Za-z_-]{30,}"),
+    _rule("google-secret", "gocspx-", _START + r"GOCSPX-[0-9A-Za-z_-]{20,}"),
+    _rule("aws-key", "akia asia", _START + r"(?:AKIA|ASIA)[0-9A-Z]{16}(?![0-9A-Za-z])"),
+    _rule(
+        "aws-secret",
+        "secret_access_key secretaccesskey",
+        r"(?i)secret_?access_?key[\"']?\s*[=:]\s*[\"']?(?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])",
+    ),
+    _rule(
+        "stripe-key",
+        "_live_ _test_ whsec_",
+        _START + r"(?:(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/=]{24,})",
+    ),
+    _rule("npm-token", "npm_", _START + r"npm_[A-Za-z0-9]{36}(?![A-Za-z0-9])"),
+    _rule("pypi-token", "pypi-age", _START + r"pypi-AgE[A-Za-z0-9_-]{50,}"),
+    _rule("huggingface-token", "hf_", _START + r"hf_[A-Za-z]{34}(?![A-Za-z0-9])"),
+    _rule(
+        "jwt",
+        "eyj",
+        _START + r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
+    ),
+    _rule(
+        "authorization",
+        "authorization",
+        r"(?i)authorization[\"']?\s*[:=]\s*[\"']?(?:bearer|basic|token)\s+"
+        r"(?P<secret>[A-Za-z0-9._~+/=-]{16,})",
+        accept=_looks_random,
+    ),
+    _rule(
+        "url-password",
+        "://",
+        r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@\"'`<>]{0,128}:(?P<secret>[^\s/@\"'`<>]{3,256})@(?=[\w\[])",
+        accept=_is_password,
+    ),
+    _rule(
+        "assigned-secret",
+        "secret token passw api_key apikey private_key access_key",
+        r"\b[A-Z0-9_]*(?:SECRET|TOKEN|PASSWORD|PASSWD|API_?KEY|PRIVATE_KEY|ACCESS_KEY)[A-Z0-9_]*"
+        r"[\"']?\s*[=:]\s*[\"']?(?P<secret>[^\s\"'`,;&|<>]{12,512})",
+        accept=_looks_random,
+    ),
+)
+
+
+def redact(text: str, found: Counter[str] | None = None) -> str:
+    """Return ``text`` with each secret replaced by `[redacted:KIND]`.
+
+    A text without a finding is returned as the same object. ``found`` is
+    counted up by kind. Redacting twice changes nothing more.
+    """
+    lowered = text.lower()
+    for rule in RULES:
+        if not any(literal in lowered for literal in rule.literals):
+            continue
+        changed = _apply(rule, text, found)
+        if changed is not text:
+            text = changed
+            lowered = text.lower()
+    return text
+
+
+def _apply(rule: Rule, text: str, found: Counter[str] | None) -> str:
+    pieces: list[str] = []
+    position = 0
+    group = "secret" if "secret" in rule.pattern.groupindex else 0
+    for match in rule.pattern.finditer(text):
+        secret = match.group(group)
+        if not rule.accept(secret) or secret.startswith("[redacted:"):
+            continue
+        start, end = match.span(group)
+        pieces += [text[position:start], f"[redacted:{rule.kind}]"]
+        position = end
+        if found is not None:
+            found[rule.kind] += 1
+    if not pieces:
+        return text
+    return "".join([*pieces, text[position:]])
