@@ -10,7 +10,6 @@ runs git and imports nothing heavy: every recall goes through it.
 from __future__ import annotations
 
 import os
-import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -77,6 +76,8 @@ class RepositoryConfig:
 
 
 def _read_toml(path: Path) -> dict[str, object]:
+    import tomllib
+
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

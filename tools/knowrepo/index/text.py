@@ -30,9 +30,7 @@ STOP_WORDS = frozenset(
     """.split()
 )
 
-_CJK = "぀-ヿ㐀-䶿一-鿿豈-﫿가-힯฀-๿"
-_WORD = re.compile(rf"[{_CJK}]+|[^\W{_CJK}]+(?:[-'’.][^\W{_CJK}]+)*", re.UNICODE)
-_ONLY_CJK = re.compile(rf"[{_CJK}]+")
+_WORD = re.compile(r"\w+(?:[-'’.]\w+)*")
 _APOSTROPHE = re.compile(r"['’]")
 _JOINT = re.compile(r"[-._]")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
@@ -54,10 +52,14 @@ def spelled(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield each word of ``text`` whole, with its parts where it is an identifier."""
     for match in _WORD.finditer(text):
         run = match.group()
-        if _ONLY_CJK.match(run):
-            yield from ((pair, ()) for pair in _bigrams(run))
-        elif (spelling := _spelling(run))[0]:  # a run of underscores is no word
-            yield spelling
+        if run.isascii():
+            yield from _spelling(run)
+            continue
+        for piece in _unspaced().split(run):
+            if _unspaced().fullmatch(piece):
+                yield from ((pair, ()) for pair in _bigrams(piece))
+            else:
+                yield from _spelling(piece)
 
 
 def analysed(text: str) -> str:
@@ -109,11 +111,21 @@ def _stemmer() -> Stemmer.Stemmer:
     return Stemmer.Stemmer("english", 0)
 
 
-def _spelling(run: str) -> tuple[str, tuple[str, ...]]:
+@cache
+def _unspaced() -> re.Pattern[str]:
+    """Match a run of a script that puts no spaces between words: CJK, Korean, Thai.
+
+    Compiled when first needed: these wide classes take 20 ms.
+    """
+    return re.compile("([぀-ヿ㐀-䶿一-鿿豈-﫿가-힯฀-๿]+)")
+
+
+def _spelling(run: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     plain = _APOSTROPHE.sub("", _without_diacritics(run))
     pieces = [piece for piece in _JOINT.split(plain) if piece]
     parts = [part.lower() for piece in pieces for part in _PART.findall(piece)]
-    return "".join(pieces).lower(), tuple(parts) if len(parts) > 1 else ()
+    if pieces:  # a run of underscores is no word
+        yield "".join(pieces).lower(), tuple(parts) if len(parts) > 1 else ()
 
 
 def _bigrams(run: str) -> Iterator[str]:

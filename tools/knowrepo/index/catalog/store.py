@@ -6,7 +6,6 @@ import contextlib
 import sqlite3
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from urllib.parse import quote
 
 from knowrepo.errors import KnowError
 from knowrepo.index.catalog.queries import Queries
@@ -45,7 +44,7 @@ class Catalog(Queries):
         """Open the catalog for reading; None where there is none that fits."""
         if not path.is_file():
             return None
-        uri = f"file:{quote(str(path))}"
+        uri = "file:" + str(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
         # A WAL database on a read-only disk opens as immutable only.
         for mode in ("mode=ro", "immutable=1"):
             connection = sqlite3.connect(f"{uri}?{mode}", uri=True, isolation_level=None)

@@ -1,0 +1,48 @@
+"""Every test has a home, a configuration and a git identity of its own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from helpers import git, make_repository
+from knowrepo.git.layout import Repository
+
+
+@pytest.fixture(autouse=True)
+def own_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch) -> Path:
+    """Keep the user's files out of reach; the model cache alone is shared, for it is big."""
+    home = tmp_path_factory.mktemp("home")
+    for name in list(os.environ):
+        if name.startswith(("GIT_", "KNOW_")) and name != "KNOW_CACHE":
+            monkeypatch.delenv(name)
+    from knowrepo import config
+
+    monkeypatch.setenv("KNOW_CACHE", str(config.cache_dir()))
+    monkeypatch.setenv("KNOW_CONFIG", str(home / "config.toml"))
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(home / ".claude"))
+    (home / ".gitconfig").write_text(
+        "[user]\n\tname = Tester\n\temail = tester@example.org\n"
+        "[init]\n\tdefaultBranch = main\n[commit]\n\tgpgsign = false\n"
+    )
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(home / ".gitconfig"))
+    monkeypatch.setenv("GIT_CONFIG_SYSTEM", os.devnull)
+    return home
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    return make_repository(tmp_path / "memory")
+
+
+@pytest.fixture
+def commit(repository: Repository) -> Callable[..., None]:
+    def add_all(message: str = "change") -> None:
+        git(repository.root, "add", "-A")
+        git(repository.root, "commit", "-qm", message)
+
+    return add_all

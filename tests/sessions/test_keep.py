@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import json
+from typing import Any
+
+from helpers import assistant, tool_result, user
+from knowrepo.sessions.keep import BAD, Kept, archived_line
+from knowrepo.sessions.lines import read_lines
+
+SECRET = "gh" + "p_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z5A"
+
+
+def keep(raw: bytes) -> tuple[bytes | None, Kept]:
+    kept = Kept()
+    (line,) = read_lines(io.BytesIO(raw))
+    return archived_line(line, kept), kept
+
+
+def keep_record(record: dict[str, Any]) -> dict[str, Any]:
+    archived, _ = keep(json.dumps(record).encode() + b"\n")
+    assert archived is not None
+    loaded: dict[str, Any] = json.loads(archived)
+    return loaded
+
+
+def test_a_line_without_a_finding_stays_byte_for_byte():
+    raw = b'{ "type" : "user", "n": 1.50e3, "s": "\\u00e9\\/", "uuid":"u" }'
+    assert keep(raw + b"\r\n")[0] == raw
+
+
+def test_a_secret_is_redacted_in_the_decoded_string_wherever_it_stands():
+    escaped = "".join(f"\\u{ord(c):04x}" for c in SECRET)
+    raw = (
+        b'{"type":"user","uuid":"u","deep":[{"x":"'
+        + escaped.encode()
+        + b'"}],"n":12345678901234567890}'
+    )
+    archived, kept = keep(raw + b"\n")
+    assert archived is not None
+    assert json.loads(archived)["deep"] == [{"x": "[redacted:github-token]"}]
+    assert b"12345678901234567890" in archived
+    assert kept.redacted == {"github-token": 1}
+
+
+def test_a_secret_in_a_key_is_redacted_too():
+    assert "[redacted:github-token]" in keep_record(user("x", extra={SECRET: 1}))["extra"]
+
+
+def test_signatures_are_never_touched():
+    record = assistant([{"type": "thinking", "thinking": "", "signature": SECRET}])
+    assert keep_record(record) == record
+
+
+def test_images_and_whole_files_become_stubs_that_name_what_they_were():
+    data = bytes(range(256)) * 4
+    image = {
+        "type": "image",
+        "source": {
+            "type": "base64",
+            "media_type": "image/png",
+            "data": base64.b64encode(data).decode(),
+        },
+    }
+    original = "line\n" * 200
+    record = user([image], toolUseResult={"originalFile": original, "filePath": "/a"})
+    kept = keep_record(record)
+    digest = hashlib.sha256(data).hexdigest()
+    assert kept["message"]["content"][0]["source"]["data"] == (
+        f"[stub base64 sha256={digest} bytes=1024 type=image/png]"
+    )
+    digest = hashlib.sha256(original.encode()).hexdigest()
+    assert kept["toolUseResult"] == {
+        "originalFile": f"[stub file sha256={digest} bytes=1000]",
+        "filePath": "/a",
+    }
+
+
+def test_a_copy_of_the_result_goes_and_text_that_stands_nowhere_else_stays():
+    shown = "the output of a command that is long enough to be worth the trouble of dropping"
+    only_here = (
+        "what was written to standard error, and is found nowhere else in this record at all"
+    )
+    record = tool_result(shown, 3, 2, toolUseResult={"stdout": shown, "stderr": only_here})
+    assert keep_record(record)["toolUseResult"] == {"stderr": only_here}
+
+
+def test_a_numbered_listing_counts_as_the_same_text():
+    content = "\n".join(f"def function_{n}(): return {n}" for n in range(10))
+    shown = "\n".join(f"{n:6d}\t{line}" for n, line in enumerate(content.split("\n"), start=1))
+    record = tool_result(shown, 3, 2, toolUseResult={"file": {"content": content, "numLines": 10}})
+    assert keep_record(record)["toolUseResult"] == {"file": {"numLines": 10}}
+
+
+def test_progress_that_repeats_is_dropped_and_progress_that_carries_output_is_kept():
+    chatter = {"type": "progress", "uuid": "p", "data": {"type": "hook_progress"}}
+    output = {"type": "progress", "uuid": "p", "data": {"type": "bash_progress", "output": "half"}}
+    assert keep(json.dumps(chatter).encode() + b"\n")[0] is None
+    assert keep_record(output) == output
+
+
+def test_a_bad_line_is_kept_as_redacted_text_and_reported():
+    archived, kept = keep(b'{"type":"user", broken ' + SECRET.encode() + b"\n")
+    assert archived is not None
+    assert json.loads(archived) == {
+        "type": BAD,
+        "text": '{"type":"user", broken [redacted:github-token]',
+    }
+    assert kept.bad == [1]
+
+
+def test_archiving_an_archived_line_changes_nothing():
+    raws = [
+        json.dumps(user(f"my token is {SECRET}")).encode(),
+        b'{"type":"user", broken ' + SECRET.encode(),
+        json.dumps(tool_result("x" * 100, 3, 2, toolUseResult={"stdout": "x" * 100})).encode(),
+    ]
+    for raw in raws:
+        once, _ = keep(raw + b"\n")
+        assert once is not None
+        assert keep(once + b"\n")[0] == once
+
+
+def test_a_record_nested_deeper_than_can_be_walked_is_kept():
+    raw = b'{"type":"user","uuid":"u","a":' + b"[" * 900 + b"]" * 900 + b"}"
+    archived, _ = keep(raw + b"\n")
+    assert archived == raw

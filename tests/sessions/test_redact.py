@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from knowrepo.sessions.redact import RULES, redact
+
+# Put together here, so that no scanner takes this file for a leak.
+SECRETS = {
+    "anthropic-key": "sk-" + "ant-api03-" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z",
+    "openai-key": "sk-" + "proj-" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9v",
+    "github-token": "gh" + "p_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z5A",
+    "gitlab-token": "gl" + "pat-" + "aB3dE5fG7hJ9kL1mN3pQ",
+    "slack-token": "xo" + "xb-" + "123456789012-123456789012-aB3dE5fG7hJ9",
+    "google-key": "AI" + "za" + "SyA1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q",
+    "aws-key": "AK" + "IA" + "Q3EGRIS7XLKBVNZA",
+    "stripe-key": "sk" + "_live_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7",
+    "npm-token": "np" + "m_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z5A",
+    "jwt": "eyJ"
+    + "hbGciOiJIUzI1NiJ9."
+    + "eyJ"
+    + "zdWIiOiIxMjM0NTY3ODkwIn0."
+    + "dozjgNryP4J3jVmNHl0w5N",
+    "private-key": "-----BEGIN "
+    + "RSA PRIVATE KEY-----\nMIIEow\nIBAAK\n-----END RSA PRIVATE KEY-----",
+}
+LOOK_ALIKES = [
+    "commit 53aa51172d142c89d9012cce15ae4d6cc0ca6895",
+    "uuid 0f0e0d0c-0b0a-4908-8706-050403020100",
+    "sha512-K5nQwUoqGx3bGmCNgvBE0LxVvpsT8ZkPxJuNQxGQdGZmJ0YHvXv1pT3g==",
+    "the sk-learn package and the task-force",
+    "postgres://user:password@localhost/db",
+    "postgres://user:${DB_PASSWORD}@localhost/db",
+    "https://example.org/a:b@c",
+    "API_KEY=$API_KEY",
+    "API_KEY=<your-key-here>",
+    "TOKEN=process.env.TOKEN_VALUE_1",
+    "MAX_TOKENS=200000000000000",
+    "PASSWORD=changeme-please-1",
+    "export SECRET_NAME=plainwordswithoutdigits",
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+]
+
+
+@pytest.mark.parametrize("kind", SECRETS)
+def test_a_secret_becomes_a_placeholder_of_its_kind(kind: str):
+    found: Counter[str] = Counter()
+    text = f"before {SECRETS[kind]} after"
+    assert redact(text, found) == f"before [redacted:{kind}] after"
+    assert found == {kind: 1}
+
+
+@pytest.mark.parametrize("text", LOOK_ALIKES)
+def test_a_look_alike_stays(text: str):
+    assert redact(text) is text
+
+
+def test_only_the_secret_part_of_a_statement_is_replaced():
+    password = "h7Gk2" + "mQ9zX4v"
+    assert redact(f"postgres://app:{password}@db/prod") == (
+        "postgres://app:[redacted:url-password]@db/prod"
+    )
+    assert redact(f"DB_PASSWORD={password}\n") == "DB_PASSWORD=[redacted:assigned-secret]\n"
+    assert redact(f"Authorization: Bearer {password}{password}") == (
+        "Authorization: Bearer [redacted:authorization]"
+    )
+
+
+def test_a_key_block_without_an_end_is_redacted_to_the_end():
+    text = "-----BEGIN " + "PRIVATE KEY-----\nMIIEvQIBADANBg"
+    assert redact(text) == "[redacted:private-key]"
+
+
+@given(st.text(max_size=80), st.sampled_from(sorted(SECRETS)), st.text(max_size=80))
+def test_redacting_twice_changes_nothing_more(before: str, kind: str, after: str):
+    once = redact(f"{before} {SECRETS[kind]} {after}")
+    assert redact(once) == once
+
+
+@given(
+    st.lists(st.one_of(st.text(max_size=40), st.sampled_from(sorted(SECRETS.values()))), max_size=6)
+)
+def test_no_planted_secret_survives_among_other_words(pieces: list[str]):
+    text = redact(" ".join(pieces))
+    for secret in SECRETS.values():
+        assert secret not in text
+
+
+def test_every_rule_has_a_literal_that_spares_other_texts_the_pattern():
+    assert all(rule.literals and all(x == x.lower() for x in rule.literals) for rule in RULES)
