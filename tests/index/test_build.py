@@ -1,0 +1,255 @@
+from __future__ import annotations
+
+import random
+
+import pytest
+from filelock import FileLock
+
+from helpers import assistant, concept, git, make_repository, transcript, user, write
+from knowrepo.git.layout import Repository
+from knowrepo.index import build, freshness
+from knowrepo.index.build import Refreshed, refresh
+from knowrepo.index.catalog import SEEN, Catalog, Filter
+from knowrepo.sessions.archive import archive
+
+
+def paths(repository: Repository) -> set[str]:
+    catalog = Catalog.open(repository.catalog)
+    assert catalog is not None
+    with catalog:
+        return {document.path for document in catalog.newest(1000, Filter())}
+
+
+def rows(repository: Repository) -> list[tuple]:
+    """Everything that a catalog says, without its own numbers."""
+    catalog = Catalog.open(repository.catalog)
+    assert catalog is not None
+    with catalog:
+        found = []
+        for document in catalog.newest(1000, Filter()):
+            fields = {k: v for k, v in vars(document).items() if k not in {"id", "stamp"}}
+            chunks = [
+                {k: v for k, v in vars(chunk).items() if k not in {"id", "document"}}
+                for chunk in catalog.chunks_of(document.id)
+            ]
+            found.append((document.key, fields, chunks))
+        words = ["git", "one", "two", "three", "four", "tag0", "tag1"]
+        postings = [len(catalog.postings(word)) for word in words]
+        lexical = [len(catalog.lexical([word], 1000, Filter())) for word in words]
+    return [*sorted(found, key=lambda row: row[0]), postings, lexical]
+
+
+def is_current(repository: Repository) -> bool:
+    catalog = Catalog.open(repository.catalog)
+    assert catalog is not None
+    with catalog:
+        return freshness.is_current(repository, freshness.Signature.loads(catalog.meta(SEEN)))
+
+
+def settle(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take times as they are, however young."""
+    monkeypatch.setattr(freshness, "_RACY_NANOSECONDS", -1)
+
+
+def archive_session(repository: Repository, folder, records) -> None:
+    list(archive(repository, [transcript(folder, records)]))
+
+
+def test_tracked_concepts_and_all_sessions_are_indexed(repository, tmp_path):
+    write(repository, "concepts/a.md", concept("A"))
+    write(repository, "concepts/draft.md", concept("D"), stage=False)
+    write(repository, "concepts/index.md", "# Concepts\n")
+    archive_session(repository, tmp_path / "in", [user("one", 1)])
+    assert refresh(repository) == Refreshed(indexed=2)
+    assert {p.split("/")[0] for p in paths(repository)} == {"concepts", "sessions"}
+    assert "concepts/draft.md" not in paths(repository)
+
+
+def test_a_second_run_finds_nothing_to_do(repository):
+    write(repository, "concepts/a.md", concept("A"))
+    refresh(repository)
+    assert refresh(repository) == Refreshed()
+
+
+def test_what_is_staged_counts_and_what_is_only_edited_does_not(repository):
+    write(repository, "concepts/a.md", concept("Old"))
+    refresh(repository)
+    write(repository, "concepts/a.md", concept("New"), stage=False)
+    assert refresh(repository) == Refreshed()
+    git(repository.root, "add", "-A")
+    assert refresh(repository) == Refreshed(indexed=1)
+
+
+def test_deletions_renames_and_growth_are_followed(repository, tmp_path, commit):
+    write(repository, "concepts/a.md", concept("A"))
+    write(repository, "concepts/b.md", concept("B"))
+    archive_session(repository, tmp_path / "in", [user("one", 1)])
+    commit()
+    refresh(repository)
+    git(repository.root, "mv", "concepts/a.md", "concepts/moved to.md")
+    git(repository.root, "rm", "-q", "concepts/b.md")
+    archive_session(repository, tmp_path / "in", [user("one", 1), assistant("two", 2)])
+    assert refresh(repository) == Refreshed(indexed=2, removed=2)
+    assert "concepts/moved to.md" in paths(repository)
+
+
+def test_a_budget_leaves_the_rest_for_later_and_says_so(repository):
+    for number in range(200):
+        write(repository, f"concepts/c{number}.md", concept(f"C{number}"), stage=False)
+    git(repository.root, "add", "-A")
+    done = refresh(repository, budget=0.0)
+    assert done.behind + done.indexed == 200
+    assert done.behind > 0
+    assert not is_current(repository)
+    assert refresh(repository).behind == 0
+    assert len(paths(repository)) == 200
+
+
+def test_a_second_indexer_steps_aside(repository):
+    repository.locks.mkdir(parents=True)
+    with FileLock(repository.locks / "catalog.lock"):
+        assert refresh(repository).busy
+
+
+def test_the_state_that_was_seen_is_told_from_a_later_one(repository, tmp_path, monkeypatch):
+    settle(monkeypatch)
+    write(repository, "concepts/a.md", concept("A"))
+    archive_session(repository, tmp_path / "in", [user("one", 1)])
+    refresh(repository)
+    assert is_current(repository)
+    archive_session(repository, tmp_path / "in", [user("one", 1), user("two", 2)])
+    assert not is_current(repository)
+    refresh(repository)
+    assert is_current(repository)
+    write(repository, "concepts/b.md", concept("B"))
+    assert not is_current(repository)
+
+
+def test_a_git_index_that_was_rewritten_without_a_change_is_current(repository, monkeypatch):
+    settle(monkeypatch)
+    write(repository, "concepts/a.md", concept("A"))
+    refresh(repository)
+    content = repository.git_index.read_bytes()
+    repository.git_index.unlink()
+    repository.git_index.write_bytes(content)
+    assert is_current(repository)
+
+
+def test_a_concept_without_a_date_has_that_of_its_last_commit(repository, commit):
+    write(repository, "concepts/a.md", concept("A"))
+    write(repository, "concepts/b.md", concept("B", generated="{by: x, at: 2026-01-02T00:00:00Z}"))
+    refresh(repository)
+    commit()
+    refresh(repository)
+    catalog = Catalog.open(repository.catalog)
+    assert catalog is not None
+    with catalog:
+        dates = {d.path: d.date for d in catalog.newest(9, Filter())}
+    assert dates["concepts/b.md"] == "2026-01-02T00:00:00Z"
+    assert dates["concepts/a.md"] == git(repository.root, "log", "-1", "--format=%cI").strip()
+
+
+def test_broken_concepts_and_odd_sessions_are_indexed_as_far_as_they_go(repository):
+    write(repository, "concepts/bad.md", "---\ntitle: [x\n---\nbody words\n")
+    write(repository, "concepts/binary.md", "x")
+    (repository.concepts / "binary.md").write_bytes(bytes(range(256)))
+    git(repository.root, "add", "-A")
+    write(repository, "sessions/loose.jsonl", "{}\n")
+    write(repository, "sessions/future-agent/x.jsonl", '{"a": 1}\n')
+    write(repository, "sessions/claude/empty.jsonl", "")
+    assert refresh(repository).indexed == 5
+
+
+def test_a_hooks_temporary_git_index_is_honoured_and_a_foreign_one_is_not(
+    repository, tmp_path, monkeypatch
+):
+    write(repository, "concepts/a.md", concept("A"))
+    other = make_repository(tmp_path / "other")
+    write(other, "concepts/other.md", concept("Other"))
+    monkeypatch.setenv("GIT_DIR", str(other.git_dir))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(other.git_index))
+    refresh(repository)
+    assert paths(repository) == {"concepts/a.md"}
+    monkeypatch.setenv("GIT_DIR", str(repository.git_dir))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(tmp_path / "empty-index"))
+    refresh(repository)
+    assert paths(repository) == set()
+
+
+def test_a_linked_work_tree_has_a_catalog_of_its_own_and_shares_the_vectors(
+    repository, tmp_path, commit
+):
+    from knowrepo.git.layout import repository_at
+
+    write(repository, "concepts/a.md", concept("A"))
+    commit()
+    git(repository.root, "worktree", "add", "-q", "-b", "side", str(tmp_path / "side"))
+    linked = repository_at((tmp_path / "side").resolve())
+    git(linked.root, "rm", "-q", "concepts/a.md")
+    write(linked, "concepts/b.md", concept("B"))
+    refresh(repository)
+    refresh(linked)
+    assert paths(repository) == {"concepts/a.md"}
+    assert paths(linked) == {"concepts/b.md"}
+    assert linked.vectors.resolve() == repository.vectors.resolve()
+
+
+def test_a_knowledge_repository_in_a_subfolder_is_indexed(tmp_path):
+    from knowrepo.git.layout import repository_at
+
+    top = make_repository(tmp_path / "code")
+    inner = top.root / "docs" / "memory"
+    inner.mkdir(parents=True)
+    (inner / "know.toml").write_text("format = 1\n")
+    repository = repository_at(inner)
+    write(repository, "concepts/a.md", concept("A"))
+    git(top.root, "commit", "-qm", "x")
+    refresh(repository)
+    assert paths(repository) == {"concepts/a.md"}
+    assert repository.catalog != top.catalog
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_after_any_history_the_catalog_is_what_a_rebuild_gives(tmp_path, seed):
+    choose = random.Random(seed)
+    repository = make_repository(tmp_path / "memory")
+    records = [user("one", 1)]
+    for step in range(14):
+        action = choose.choice(["add", "edit", "delete", "rename", "session", "branch", "stash"])
+        names = sorted(p.name for p in repository.concepts.glob("*.md"))
+        if action == "add" or not names:
+            title = choose.choice(["one", "two", "three"])
+            text = concept(title, tags=[f"tag{step % 2}"], body=f"# H\n\nfour {step}")
+            write(repository, f"concepts/c{step}.md", text)
+        elif action == "edit":
+            name = choose.choice(names)
+            write(repository, f"concepts/{name}", concept(f"two {step}", body="three"))
+        elif action == "delete":
+            git(repository.root, "rm", "-qf", f"concepts/{choose.choice(names)}")
+        elif action == "rename":
+            name = choose.choice(names)
+            git(repository.root, "mv", "-f", f"concepts/{name}", f"concepts/r{step}.md")
+        elif action == "session":
+            records.append(user(f"three {step}", len(records) + 1))
+            archive_session(repository, tmp_path / "in", records)
+        elif action == "branch":
+            git(repository.root, "add", "-A")
+            git(repository.root, "commit", "-qm", "x", "--allow-empty")
+            git(
+                repository.root,
+                "checkout",
+                "-q",
+                "-B",
+                f"b{step}",
+                choose.choice(["HEAD", "HEAD^0"]),
+            )
+        else:
+            git(repository.root, "stash", check=False)
+        if choose.random() < 0.7:
+            refresh(repository)
+    refresh(repository)
+    now = rows(repository)
+    for leftover in repository.catalog.parent.glob("catalog.db*"):
+        leftover.unlink()
+    build.refresh(repository)
+    assert now == rows(repository)

@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_catalog import put
+
+from helpers import WordEmbedder
+from knowrepo.errors import KnowError
+from knowrepo.index.catalog import Catalog
+from knowrepo.index.chunk import text_hash
+from knowrepo.index.embed import Passage, Query
+from knowrepo.index.fill import BATCH, embed_pending, pending_texts
+from knowrepo.index.vectors import MOST_SEGMENTS, VectorStore
+
+EMBEDDER = WordEmbedder()
+
+
+def rows(*texts: str) -> list:
+    return [(text_hash(text), 0, EMBEDDER.embed_passage(Passage(text))[0]) for text in texts]
+
+
+def nearest(store: VectorStore, query: str, live: list[str], limit: int = 3) -> list[str]:
+    names = {text_hash(text): text for text in live}
+    found = store.search(EMBEDDER.embed_query(Query(query)), list(names), limit)
+    return [names[name] for name, _ in found.scores]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> VectorStore:
+    return VectorStore(tmp_path / "vectors", "words")
+
+
+def test_an_empty_store_finds_nothing(store):
+    assert store.is_empty()
+    assert store.hashes() == set()
+    assert nearest(store, "x", ["x"]) == []
+
+
+def test_the_nearest_of_the_live_texts_is_found(store):
+    store.add(rows("red apple", "green pear", "blue sky"))
+    live = ["red apple", "green pear", "blue sky"]
+    assert nearest(store, "apple red", live)[0] == "red apple"
+    assert nearest(store, "apple red", live[1:], limit=9) != []
+    assert "red apple" not in nearest(store, "apple red", live[1:], limit=9)
+
+
+def test_a_search_says_how_many_of_the_live_texts_have_a_vector(store):
+    store.add(rows("a", "b"))
+    live = [text_hash(text) for text in ("a", "b", "c")]
+    assert store.search(EMBEDDER.embed_query(Query("a")), live, 1).embedded == 2
+
+
+def test_a_text_in_parts_counts_by_its_best_part(store):
+    first, second = (
+        EMBEDDER.embed_passage(Passage("one"))[0],
+        EMBEDDER.embed_passage(Passage("two"))[0],
+    )
+    store.add([(text_hash("one two"), 0, first), (text_hash("one two"), 1, second)])
+    found = store.search(second, [text_hash("one two")], 5)
+    assert [score for _, score in found.scores] == pytest.approx([1.0], abs=1e-3)
+
+
+def test_vectors_are_what_float16_can_hold(store):
+    (row,) = rows("a")
+    store.add([row])
+    expected = row[2].astype(np.float16).astype(np.float32)
+    with store._attached() as (db, table):
+        (stored,) = db.execute(f"SELECT vector FROM ({table})").fetchone()
+    assert np.array_equal(np.asarray(stored, dtype=np.float32), expected)
+
+
+def test_segments_stay_few_and_nothing_is_lost(store):
+    for number in range(40):
+        store.add(rows(f"text {number}"))
+        assert len(store._segments()) <= MOST_SEGMENTS + 1
+    assert len(store.hashes()) == 40
+    assert nearest(store, "text 7", [f"text {n}" for n in range(40)])[0] == "text 7"
+    on_disk = [path.name for path in store.folder.glob("*.duckdb")]
+    assert sorted(on_disk) == sorted(path.name for path in store._segments())
+
+
+def test_a_vector_that_is_added_twice_is_found_once(store):
+    store.add(rows("a"))
+    store.add(rows("a"))
+    assert nearest(store, "a", ["a"], limit=9) == ["a"]
+
+
+def test_other_fingerprints_are_not_seen(store, tmp_path):
+    store.add(rows("a"))
+    assert VectorStore(tmp_path / "vectors", "other").hashes() == set()
+
+
+def test_readers_go_on_while_segments_are_added_and_merged(store):
+    store.add(rows("base"))
+    failures: list[Exception] = []
+    stop = threading.Event()
+
+    def read() -> None:
+        while not stop.is_set():
+            try:
+                if nearest(store, "base", ["base"]) != ["base"]:
+                    failures.append(AssertionError("lost"))
+            except Exception as error:
+                failures.append(error)
+
+    threads = [threading.Thread(target=read) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for number in range(15):
+        store.add(rows(f"more {number}"))
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+
+
+def test_a_damaged_segment_is_a_clear_error_and_a_damaged_manifest_is_an_empty_store(store):
+    store.add(rows("a"))
+    (segment,) = store._segments()
+    segment.write_bytes(b"garbage" * 100)
+    with pytest.raises(KnowError, match="cannot be read"):
+        store.hashes()
+    (store.folder / "manifest.json").write_text("{")
+    assert store.hashes() == set()
+
+
+def test_what_a_killed_run_left_is_no_part_of_the_store(store):
+    store.add(rows("a"))
+    (store.folder / ".x.duckdb.1.tmp").write_bytes(b"half")
+    (store.folder / "unpublished.duckdb").write_bytes(b"half")
+    assert len(store.hashes()) == 1
+
+
+@pytest.fixture
+def catalog(tmp_path):
+    with Catalog.create(tmp_path / "catalog.db") as opened:
+        yield opened
+
+
+def test_only_texts_without_a_vector_are_embedded(catalog, store):
+    put(catalog, "a", "one", "two", "two")
+    embedder = WordEmbedder()
+    assert embed_pending(catalog, store, embedder) == 2
+    put(catalog, "b", "two", "three")
+    with catalog.transaction():
+        catalog.remove("a")
+    assert embed_pending(catalog, store, embedder) == 1
+    assert embedder.passages == ["one", "two", "three"]
+    assert pending_texts(catalog, store) == {}
+
+
+def test_an_interrupt_loses_the_batch_that_it_falls_in_and_no_more(catalog, store):
+    put(catalog, "a", *(f"text {n}" for n in range(BATCH + 20)))
+
+    class Interrupted(WordEmbedder):
+        def embed_passage(self, passage):
+            if len(self.passages) == BATCH + 10:
+                raise KeyboardInterrupt
+            return super().embed_passage(passage)
+
+    with pytest.raises(KeyboardInterrupt):
+        embed_pending(catalog, store, Interrupted())
+    assert len(store.hashes()) == BATCH
+    assert embed_pending(catalog, store, WordEmbedder()) == 20

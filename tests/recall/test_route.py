@@ -1,0 +1,236 @@
+from __future__ import annotations
+
+import os
+import random
+import stat
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from helpers import WordEmbedder, assistant, concept, git, transcript, user, write
+from knowrepo.concepts import bundle
+from knowrepo.errors import KnowError, UsageError
+from knowrepo.git.layout import Repository
+from knowrepo.index import build, freshness
+from knowrepo.index.build import refresh
+from knowrepo.index.catalog import Catalog, Filter
+from knowrepo.index.fill import embed_pending
+from knowrepo.index.vectors import VectorStore
+from knowrepo.recall import route
+from knowrepo.recall.hits import shorten
+from knowrepo.sessions.archive import archive
+
+
+@pytest.fixture
+def filled(repository, tmp_path) -> Repository:
+    write(repository, "concepts/hooks.md", concept("Hooks never add", tags=["git"], body="body h"))
+    write(
+        repository,
+        "concepts/old.md",
+        concept("Old way", tags=["git"], status="deprecated", superseded_by="hooks.md"),
+    )
+    records = [
+        user("why does the indexer lock readers out?", 1),
+        assistant("the rollback journal shuts them out during a commit", 2),
+        user("what about read-only mounts?", 3),
+        assistant("immutable opens them", 4),
+        user("thanks", 5),
+    ]
+    list(archive(repository, [transcript(tmp_path / "in", records)]))
+    refresh(repository)
+    return repository
+
+
+def embed(repository: Repository) -> WordEmbedder:
+    embedder = WordEmbedder()
+    catalog = Catalog.open(repository.catalog)
+    assert catalog is not None
+    with catalog:
+        store = VectorStore(repository.vectors, embedder.fingerprint)
+        embed_pending(catalog, store, embedder)
+    return embedder
+
+
+def test_the_structured_layer_comes_first(filled):
+    answer = route.recall(filled, "tag:git")
+    assert answer.route == "structured"
+    assert [hit.path for hit in answer.hits] == ["concepts/hooks.md", "concepts/old.md"]
+    assert answer.hits[1].marks == ("deprecated", "superseded by hooks.md")
+    assert answer.hits[1].score < answer.hits[0].score
+
+
+def test_words_are_searched_where_it_does_not_know_and_a_missing_model_is_said(filled):
+    answer = route.recall(filled, "rollback journal")
+    assert answer.route == "lexical"
+    assert answer.hits[0].shown_path == "claude/0f0e0d0c"
+    assert answer.hits[0].heading == "why does the indexer lock readers out?"
+    assert answer.hits[0].date == "2026-05-01"
+    assert "words only" in answer.notes[0]
+
+
+def test_with_vectors_it_is_hybrid_and_says_what_is_pending(filled, tmp_path):
+    embedder = embed(filled)
+    answer = route.recall(filled, "rollback journal", embedder=embedder)
+    assert (answer.route, answer.pending, answer.notes) == ("hybrid", 0, [])
+    write(filled, "concepts/new.md", concept("Brand new", body="fresh words"))
+    answer = route.recall(filled, "fresh words", embedder=embedder)
+    assert answer.pending == 1
+    assert "1 of 6 texts have no vector" in answer.notes[0]
+    assert answer.hits[0].path == "concepts/new.md"
+
+
+def test_filters_hold_in_the_hybrid_layer(filled):
+    embedder = embed(filled)
+    answer = route.recall(filled, "journal body", only=Filter(kind="concept"), embedder=embedder)
+    assert answer.hits
+    assert {hit.kind for hit in answer.hits} == {"concept"}
+
+
+def test_a_query_of_stop_words_lists_the_newest(filled):
+    answer = route.recall(filled, "what is it")
+    assert answer.route == "newest"
+    assert len(answer.hits) == 3
+
+
+def test_an_id_is_taken_only_where_it_is_said_to_be_one(filled):
+    hit = route.recall(filled, "rollback journal").hits[0]
+    assert route.recall(filled, f"id:{hit.id}").hits[0].uid == hit.uid
+    assert route.recall(filled, hit.id).route != "structured"
+
+
+def test_bodies_of_a_document_and_of_a_chunk(filled):
+    document = route.recall(filled, "tag:git", full=True).hits[0]
+    assert document.text == "body h"
+    chunk = route.recall(filled, "rollback journal", full=True).hits[0]
+    assert chunk.text.startswith("User: why does the indexer")
+
+
+def test_neighbours_are_given_in_order_around_the_hit(filled):
+    hit = route.recall(filled, "read-only mounts").hits[0]
+    with route.open_current(filled).catalog as catalog:
+        near, at = route.timeline(catalog, hit.id, 1)
+        assert [h.heading[:5] for h in near] == ["why d", "what ", "thank"]
+        assert near[at].uid == hit.uid
+        assert [h.uid for h in route.timeline(catalog, hit.id, 0)[0]] == [hit.uid]
+
+
+def test_ids_that_name_nothing_several_things_or_are_none(filled, monkeypatch):
+    with route.open_current(filled).catalog as catalog:
+        with pytest.raises(route.NoMatchError, match=r"\[no match for ffff0000ffff\]"):
+            route.resolve(catalog, "ffff0000ffff")
+        for malformed in ("zzzz", "abc", "", "a" * 41, "a3f2; x"):
+            with pytest.raises(UsageError, match="is no id"):
+                route.resolve(catalog, malformed)
+        monkeypatch.setattr(route, "_ID", __import__("re").compile("[0-9a-f]*"))
+        with pytest.raises(route.NoMatchError, match="is ambiguous"):
+            route.resolve(catalog, "")
+
+
+def test_a_document_that_is_gone_is_never_shown(filled):
+    git(filled.root, "rm", "-qf", "concepts/hooks.md")
+    assert [h.path for h in route.recall(filled, "tag:git").hits] == ["concepts/old.md"]
+
+
+def test_a_change_is_seen_without_an_index_run(filled, tmp_path):
+    write(filled, "concepts/new.md", concept("Fresh from the press"))
+    assert route.recall(filled, "fresh from the press").hits[0].path == "concepts/new.md"
+
+
+def test_what_does_not_fit_the_time_is_said(repository, monkeypatch):
+    monkeypatch.setattr(route, "FIRST_BUILD_SECONDS", 0.0)
+    for number in range(80):
+        write(repository, f"concepts/c{number}.md", concept(f"C {number}"), stage=False)
+    git(repository.root, "add", "-A")
+    answer = route.recall(repository, "anything")
+    assert answer.behind > 0
+    assert "run `know index`" in answer.notes[0]
+
+
+def test_without_a_writable_git_directory_the_tag_index_answers(repository, monkeypatch):
+    write(repository, "concepts/a.md", concept("A title", tags=["git"]))
+    write(repository, "concepts/gone.md", concept("Gone", tags=["git"]))
+    bundle.write_generated(repository)
+    (repository.concepts / "gone.md").unlink()
+    (repository.git_dir / "know").write_text("in the way")
+    answer = route.recall(repository, "tag:git")
+    assert [hit.path for hit in answer.hits] == ["concepts/a.md"]
+    assert "cannot be written" in answer.notes[0]
+    assert route.recall(repository, "nothing of the kind").hits == []
+
+
+def test_a_catalog_that_cannot_be_brought_up_still_answers(filled, monkeypatch):
+    def refuse(*_: object, **__: object) -> None:
+        raise KnowError("/x: the catalog cannot be written: Read-only file system")
+
+    monkeypatch.setattr(build, "refresh", refuse)
+    write(filled, "concepts/new.md", concept("New"))
+    answer = route.recall(filled, "tag:git")
+    assert answer.hits
+    assert "Read-only file system; answering from what there is" in answer.notes[0]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_read_only_git_directory_still_answers(filled):
+    know = filled.git_dir / "know"
+    know.chmod(stat.S_IRUSR | stat.S_IXUSR)
+    try:
+        assert route.recall(filled, "tag:git").hits
+    finally:
+        know.chmod(stat.S_IRWXU)
+
+
+def test_an_unchanged_repository_is_not_looked_through_again(filled, monkeypatch):
+    monkeypatch.setattr(freshness, "_RACY_NANOSECONDS", -1)
+    refresh(filled)
+    write(filled, "concepts/x.md", concept("X"))
+    refresh(filled)
+    monkeypatch.setattr(route, "_brought_up", lambda *_a, **_k: pytest.fail("looked through"))
+    route.recall(filled, "tag:git")
+
+
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=150
+)
+@given(st.text(max_size=60))
+def test_any_query_is_safe(filled, query):
+    route.recall(filled, query)
+
+
+HOSTILE = [
+    '"',
+    "'",
+    "a AND",
+    "NEAR(",
+    "title:x",
+    "*",
+    "-x",
+    "a^2",
+    "(",
+    '"a" OR "b',
+    "\0",
+    "x" * 9999,
+]
+
+
+@pytest.mark.parametrize("query", HOSTILE)
+def test_search_syntax_is_only_text(filled, query):
+    route.recall(filled, query)
+    route.recall(filled, query, embedder=embed(filled))
+
+
+def test_the_order_of_hits_is_the_same_each_time(filled):
+    embedder = embed(filled)
+    queries = ["journal", "hooks body", "mounts read"]
+    for query in queries:
+        first = route.recall(filled, query, embedder=embedder).hits
+        random.seed()
+        assert route.recall(filled, query, embedder=embedder).hits == first
+
+
+def test_a_summary_is_one_line_cut_at_a_word():
+    assert shorten("a  b\nc", 80) == "a b c"
+    long = "word " * 40
+    assert len(shorten(long, 80)) <= 80
+    assert shorten(long, 80).endswith("word…")
+    assert len(shorten("x" * 200, 80)) == 80
