@@ -82,7 +82,7 @@ demo: $(VENV)/.core
 	@echo '    know init && know archive ~/.claude/projects && know index && know recall …'
 	@echo 'where know is $(VENV)/bin/know of this folder.'
 
-MEANING := is anybody kept waiting when somebody else refreshes everything
+MEANING := how do we avoid publishing passphrases
 
 # -- testing
 

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+
+from helpers import git, transcript, user
+from knowrepo.cli.main import main
+from knowrepo.config import load_user_config
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    folder = tmp_path / "app"
+    folder.mkdir()
+    git(folder, "init", "-q")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def test_a_git_repository_becomes_a_knowledge_repository(project, capsys):
+    assert main(["init", "--no-archive"]) == 0
+    out = capsys.readouterr().out
+    assert "Put this line into AGENTS.md or CLAUDE.md" in out
+    assert "know recall" in out
+    made = {p.relative_to(project).as_posix() for p in project.rglob("*") if ".git/" not in str(p)}
+    assert made >= {
+        "know.toml", ".gitattributes", ".pre-commit-config.yaml", "concepts", "sessions",
+        "concepts/index.md", "concepts/tag_index.jsonl",
+    }  # fmt: skip
+    git(project, "add", "-A")
+    assert main(["check"]) == 0
+    assert main(["tags", "check"]) == 0
+
+
+def test_a_second_run_changes_nothing(project, own_environment):
+    main(["init", "--no-archive"])
+    before = {p: p.read_bytes() for p in project.rglob("*") if p.is_file()}
+    configuration = (own_environment / "config.toml").read_bytes()
+    assert main(["init", "--no-archive"]) == 0
+    assert {p: p.read_bytes() for p in project.rglob("*") if p.is_file()} == before
+    assert (own_environment / "config.toml").read_bytes() == configuration
+
+
+def test_nothing_is_overwritten(project, capsys):
+    (project / ".pre-commit-config.yaml").write_text("repos: []\n")
+    (project / ".gitattributes").write_text("* text=auto\n")
+    (project / "concepts").mkdir()
+    (project / "concepts" / "index.md").write_text("# Mine\n")
+    assert main(["init", "--no-archive"]) == 0
+    assert (project / ".pre-commit-config.yaml").read_text() == "repos: []\n"
+    assert (project / ".gitattributes").read_text() == "* text=auto\n"
+    assert (project / "concepts" / "index.md").read_text() == "# Mine\n"
+    assert "left alone; it may want:" in capsys.readouterr().err
+
+
+def test_the_project_is_mapped_and_the_users_configuration_kept(project, own_environment):
+    configuration = own_environment / "config.toml"
+    configuration.write_text('# mine\nquery_prefix = "q: "\n')
+    git(project, "remote", "add", "origin", "https://user:secret@example.org/team/app.git")
+    main(["init", "--no-archive"])
+    text = configuration.read_text()
+    assert text.startswith('# mine\nquery_prefix = "q: "\n')
+    (mapped,) = load_user_config().projects
+    assert mapped.identity == "https://example.org/team/app.git"
+    assert mapped.repository == str(project.resolve())
+    assert tomllib.loads(text)["repository"] == str(project.resolve())
+
+
+def test_another_project_can_be_mapped_and_the_default_left_alone(project, tmp_path):
+    memory = tmp_path / "memory"
+    memory.mkdir()
+    git(memory, "init", "-q")
+    assert main(["init", str(memory), "--no-archive", "--no-default"]) == 0
+    config = load_user_config()
+    assert config.repository == ""
+    assert config.projects[0].path == str(project.resolve())
+    assert config.projects[0].repository == str(memory.resolve())
+
+
+def test_a_configured_repository_is_found_from_anywhere(project, tmp_path, monkeypatch, capsys):
+    main(["init", "--no-archive"])
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    assert main(["recall", "x"]) == 0
+
+
+def agents_folder(own_environment, project):
+    slug = "".join(c if c.isalnum() else "-" for c in str(project.resolve()))
+    return own_environment / ".claude" / "projects" / slug
+
+
+def test_transcripts_of_the_project_are_archived_where_that_is_asked(
+    project, own_environment, capsys
+):
+    folder = agents_folder(own_environment, project)
+    transcript(folder, [user("hello", 1, cwd=str(project.resolve()))])
+    other = "11111111-2222-4333-8444-555555555555"
+    transcript(folder, [user("private", 1, cwd="/somewhere/else")], f"{other}.jsonl")
+    assert main(["init", "--archive"]) == 0
+    archived = [p.stem for p in (project / "sessions").rglob("*.jsonl")]
+    assert len(archived) == 1
+    assert other not in archived
+
+
+def test_without_a_terminal_nothing_is_asked_and_the_command_is_printed(
+    project, own_environment, capsys
+):
+    folder = agents_folder(own_environment, project)
+    transcript(folder, [user("hello", 1, cwd=str(project.resolve()))])
+    assert main(["init"]) == 0
+    assert f"know archive '{folder}'" in capsys.readouterr().err
+    assert list((project / "sessions").rglob("*.jsonl")) == []
+
+
+def test_outside_of_git_there_is_one_clear_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["init"]) == 1
+    assert "not in a git repository" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []

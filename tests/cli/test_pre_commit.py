@@ -1,0 +1,155 @@
+"""Real commits through real pre-commit, with the hooks of this checkout."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from helpers import concept, git, make_repository, write
+from knowrepo.git.layout import Repository
+
+ROOT = Path(__file__).resolve().parents[2]
+WHEELHOUSE = ROOT / "build" / "wheelhouse"
+
+
+@pytest.fixture(scope="session")
+def hooks(tmp_path_factory) -> Path:
+    """This checkout as a git repository that pre-commit can clone."""
+    folder = tmp_path_factory.mktemp("hooks") / "knowrepo"
+    folder.mkdir()
+    for name in ("pyproject.toml", "README.md", "LICENSE", ".pre-commit-hooks.yaml"):
+        shutil.copy(ROOT / name, folder)
+    shutil.copytree(ROOT / "tools", folder / "tools", ignore=shutil.ignore_patterns("__pycache__"))
+    environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull}
+    author = ["-c", "user.name=Tester", "-c", "user.email=tester@example.org"]
+    for arguments in (["init", "-q"], ["add", "-A"], [*author, "commit", "-qm", "hooks"]):
+        subprocess.run(["git", "-C", str(folder), *arguments], check=True, env=environment)
+    return folder
+
+
+@pytest.fixture
+def guarded(tmp_path, monkeypatch, hooks) -> Repository:
+    """A knowledge repository whose commits pass through the hooks."""
+    repository = make_repository(tmp_path / "a memory é")
+    install(repository, hooks, language="system", cache=tmp_path / "cache", monkeypatch=monkeypatch)
+    # The hooks' `know` is the one of this environment.
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    return repository
+
+
+def install(
+    repository: Repository, hooks: Path, *, language: str, cache: Path, monkeypatch
+) -> None:
+    revision = git(hooks, "rev-parse", "HEAD").strip()
+    lines = [f"repos:\n- repo: {hooks}\n  rev: {revision}\n  hooks:\n"]
+    lines += [f"  - id: {name}\n    language: {language}\n" for name in ("know-check", "know-tags")]
+    (repository.root / ".pre-commit-config.yaml").write_text("".join(lines))
+    monkeypatch.setenv("PRE_COMMIT_HOME", str(cache))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(WHEELHOUSE))
+    subprocess.run(
+        [sys.executable, "-m", "pre_commit", "install"],
+        cwd=repository.root, check=True, capture_output=True,
+    )  # fmt: skip
+    git(repository.root, "add", "-A")
+
+
+def commit(repository: Repository, *arguments: str) -> tuple[int, str]:
+    done = subprocess.run(
+        ["git", "-C", str(repository.root), "commit", "-m", "x", *arguments],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return done.returncode, done.stdout + done.stderr
+
+
+def commit_with_tags(repository: Repository) -> None:
+    """Commit as a person does: the hook rebuilds, one adds what it names, and commits again."""
+    code, said = commit(repository)
+    assert code == 1
+    assert "git add concepts/index.md concepts/tag_index.jsonl" in said
+    git(repository.root, "add", "concepts/index.md", "concepts/tag_index.jsonl")
+    code, said = commit(repository)
+    assert code == 0, said
+
+
+def tag_index(repository: Repository) -> str:
+    return git(repository.root, "show", "HEAD:concepts/tag_index.jsonl")
+
+
+def test_a_good_concept_passes_once_the_commit_has_the_generated_files(guarded):
+    write(guarded, "concepts/a.md", concept(tags=["git"]))
+    commit_with_tags(guarded)
+    assert '{"tag": "git", "concept": "a"}' in tag_index(guarded)
+    assert commit(guarded, "--allow-empty")[0] == 0
+
+
+def test_a_bad_concept_stops_the_commit_and_says_where(guarded):
+    write(guarded, "concepts/a.md", concept())
+    commit_with_tags(guarded)
+    write(guarded, "concepts/bad.md", "---\ntitle: One: two\n---\n")
+    code, said = commit(guarded)
+    assert code == 1
+    assert "concepts/bad.md:2:11: error OKF103" in said
+    assert git(guarded.root, "rev-list", "--count", "HEAD").strip() == "1"
+
+
+def test_a_deletion_alone_is_seen(guarded):
+    write(guarded, "concepts/a.md", concept(tags=["git"]))
+    write(guarded, "concepts/b.md", concept("B", tags=["gone"]))
+    commit_with_tags(guarded)
+    git(guarded.root, "rm", "-q", "concepts/b.md")
+    commit_with_tags(guarded)
+    assert "gone" not in tag_index(guarded)
+
+
+def test_a_rename_is_seen(guarded):
+    write(guarded, "concepts/a.md", concept(tags=["git"]))
+    commit_with_tags(guarded)
+    git(guarded.root, "mv", "concepts/a.md", "concepts/ä b.md")
+    commit_with_tags(guarded)
+    assert '{"tag": "git", "concept": "ä b"}' in tag_index(guarded)
+
+
+def test_an_untracked_draft_is_no_part_of_anything(guarded):
+    write(guarded, "concepts/a.md", concept(tags=["git"]))
+    write(guarded, "concepts/draft.md", "no front matter yet\n", stage=False)
+    commit_with_tags(guarded)
+    assert "draft" not in tag_index(guarded)
+
+
+def test_unstaged_edits_are_no_part_of_the_commit(guarded):
+    write(guarded, "concepts/a.md", concept(tags=["git"]))
+    commit_with_tags(guarded)
+    write(guarded, "concepts/b.md", concept("B", tags=["new"]))
+    write(guarded, "concepts/a.md", concept(tags=["later"]), stage=False)
+    commit_with_tags(guarded)
+    assert "later" not in tag_index(guarded)
+    assert "later" in (guarded.concepts / "a.md").read_text()
+
+
+def test_a_commit_of_one_path_sees_that_commits_files(guarded):
+    write(guarded, "concepts/a.md", concept(tags=["git"]))
+    commit_with_tags(guarded)
+    write(guarded, "concepts/b.md", concept("B", tags=["other"]))  # staged, and not asked for
+    (guarded.root / "note.txt").write_text("x")
+    git(guarded.root, "add", "note.txt")
+    code, said = commit(guarded, "note.txt")
+    assert code == 0, said
+    assert "other" not in tag_index(guarded)
+
+
+def test_the_hooks_install_the_light_core_by_themselves(tmp_path, monkeypatch, hooks):
+    repository = make_repository(tmp_path / "memory")
+    cache = tmp_path / "cache"
+    install(repository, hooks, language="python", cache=cache, monkeypatch=monkeypatch)
+    write(repository, "concepts/a.md", concept(tags=["git"]))
+    commit_with_tags(repository)
+    (site,) = cache.glob("repo*/py_env-*/lib/python3*/site-packages")
+    installed = {path.name.split("-")[0].lower() for path in site.glob("*.dist-info")}
+    assert "knowrepo" in installed
+    assert installed.isdisjoint({"llama_cpp_python", "numpy", "gguf", "pre_commit"})

@@ -1,0 +1,202 @@
+"""What only a process of its own can show: imports, signals, silence, the real model."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from helpers import concept, git, make_repository, transcript, user, write
+from knowrepo.git.layout import Repository, repository_at
+from knowrepo.index import embed, models
+from knowrepo.index.fill import BATCH
+from knowrepo.index.text import stems
+from knowrepo.index.vectors import VectorStore
+
+ROOT = Path(__file__).resolve().parents[2]
+MEANING = re.search(r"^MEANING := (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+
+
+def know(repository: Repository, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "knowrepo", *arguments],
+        cwd=repository.root, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory) -> Repository:
+    """A clone of what this project knows of itself, indexed with the real model."""
+    folder = tmp_path_factory.mktemp("own") / "a clone"
+    folder.mkdir()
+    for name in ("concepts", "sessions"):
+        shutil.copytree(ROOT / name, folder / name)
+    shutil.copy(ROOT / "know.toml", folder)
+    git(folder, "init", "-q")
+    git(folder, "add", "-A")
+    return repository_at(folder)
+
+
+@pytest.fixture
+def indexed(own) -> Repository:
+    done = know(own, "index")
+    assert done.returncode == 0, done.stderr
+    return own
+
+
+def test_a_structured_answer_imports_nothing_heavy(own):
+    know(own, "index", "--no-vectors")
+    script = (
+        "import sys; from knowrepo.cli.main import main; code = main(sys.argv[1:])\n"
+        "heavy = {'duckdb', 'llama_cpp', 'git', 'numpy', 'yaml', 'frontmatter', 'markdown_it',"
+        " 'rich', 'filelock', 'platformdirs', 'tomlkit'} & set(sys.modules)\n"
+        "print('HEAVY', sorted(heavy), code)"
+    )
+    for query in ("tag:git", "why sqlite and duckdb", "how are secrets kept out of the archive"):
+        # The second run is of a catalog that is current: the one that counts.
+        for _ in range(2):
+            done = subprocess.run(
+                [sys.executable, "-c", script, "recall", "--repo", str(own.root), query],
+                capture_output=True, text=True, check=True,
+            )  # fmt: skip
+        assert "structured" in done.stderr
+        assert "HEAVY [] 0" in done.stdout
+
+
+def test_a_lexical_answer_imports_neither_duckdb_nor_a_model(own):
+    shutil.rmtree(own.vectors, ignore_errors=True)
+    script = (
+        "import sys; from knowrepo.cli.main import main; main(sys.argv[1:])\n"
+        "print('HEAVY', sorted({'duckdb', 'llama_cpp', 'numpy', 'git'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, "recall", "--repo", str(own.root), "database is locked"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert "lexical" in done.stderr
+    assert "HEAVY []" in done.stdout
+
+
+@pytest.mark.model
+def test_the_demos_last_question_is_answered_by_meaning_alone(indexed):
+    assert MEANING is not None
+    question = MEANING.group(1)
+    answer = json.loads(know(indexed, "recall", question, "--json", "--full", "-k", "3").stdout)
+    assert answer["route"] == "hybrid"
+    best = answer["hits"][0]
+    assert best["path"] == "concepts/decisions/pattern-redaction.md"
+    whole = (indexed.root / best["path"]).read_text(encoding="utf-8")
+    assert set(stems(question)).isdisjoint(stems(whole)), "a content word is shared"
+
+
+@pytest.mark.model
+def test_an_index_run_embeds_once_and_status_agrees(indexed):
+    again = know(indexed, "index")
+    assert again.stdout.splitlines() == [
+        "catalog: 0 documents indexed, 0 removed", "vectors: 0 texts embedded",
+    ]  # fmt: skip
+    status = json.loads(know(indexed, "status", "--json").stdout)
+    assert status["pending"] == 0
+    assert status["embedded"] > 20
+    assert status["state"] == "current"
+
+
+@pytest.mark.model
+def test_semantic_json_is_clean(indexed):
+    done = know(indexed, "recall", "--json", "what keeps the machine from falling over")
+    assert json.loads(done.stdout)["route"] == "hybrid"
+    assert "ggml" not in done.stderr
+    assert "llama_" not in done.stderr
+
+
+@pytest.mark.model
+def test_an_interrupted_index_run_goes_on_where_it_was(tmp_path):
+    total = BATCH + 150
+    repository = make_repository(tmp_path / "memory")
+    for number in range(total):
+        text = concept(f"C{number}", body=f"some words of number {number} " * 30)
+        write(repository, f"concepts/c{number}.md", text, stage=False)
+    git(repository.root, "add", "-A")
+    model = models.current()
+    assert model is not None
+    store = VectorStore(repository.vectors, embed.fingerprint(model))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "knowrepo", "index"],
+        cwd=repository.root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    while store.is_empty():
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=0.02)
+            pytest.fail("the run ended before it could be interrupted")
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in err
+    have = len(store.hashes())
+    assert BATCH <= have < total
+    done = know(repository, "index")
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[-1] == f"vectors: {total - have} texts embedded"
+
+
+@pytest.mark.model
+def test_a_killed_index_run_leaves_an_index_that_works(tmp_path):
+    repository = make_repository(tmp_path / "memory")
+    for number in range(300):
+        write(repository, f"concepts/c{number}.md", concept(f"C{number}", body="w"), stage=False)
+    git(repository.root, "add", "-A")
+    for delay in (0.4, 0.8, 1.2):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "knowrepo", "index"],
+            cwd=repository.root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        try:
+            process.wait(timeout=delay)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        assert know(repository, "recall", "c7").returncode == 0
+    assert know(repository, "index", "--no-vectors").returncode == 0
+    assert json.loads(know(repository, "status", "--json").stdout)["concepts"] == 300
+
+
+def test_a_closed_pipe_is_no_error(own):
+    done = subprocess.run(
+        f"'{sys.executable}' -m knowrepo recall type:Decision -k 50 | head -n 1",
+        shell=True, cwd=own.root, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+
+
+def test_a_growing_session_embeds_only_what_is_new(tmp_path):
+    """By text hash: what is pending after growth is the new exchange alone."""
+    from helpers import WordEmbedder
+    from knowrepo.index.build import refresh
+    from knowrepo.index.catalog import Catalog
+    from knowrepo.index.fill import embed_pending
+    from knowrepo.sessions.archive import archive
+
+    repository = make_repository(tmp_path / "memory")
+    records = [user(f"question number {n} " * 20, n) for n in range(1, 60)]
+    embedder = WordEmbedder()
+    store = VectorStore(repository.vectors, embedder.fingerprint)
+
+    def run() -> int:
+        list(archive(repository, [transcript(tmp_path / "in", records)]))
+        refresh(repository)
+        catalog = Catalog.open(repository.catalog)
+        assert catalog is not None
+        with catalog:
+            return embed_pending(catalog, store, embedder)
+
+    assert run() == 59
+    records.append(user("one more question", 60))
+    assert run() == 1

@@ -1,0 +1,80 @@
+"""What the documents of the project say must be true of the code."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from knowrepo import __version__
+from knowrepo.cli.main import app
+from knowrepo.concepts import bundle, validate
+from knowrepo.git.layout import repository_at
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def commands() -> Iterator[tuple[str, object]]:
+    yield from ((info.name, info.callback) for info in app.registered_commands)
+    for group in app.registered_groups:
+        if not group.hidden:
+            for info in group.typer_instance.registered_commands:
+                yield f"{group.name} {info.name}", info.callback
+
+
+@pytest.mark.parametrize("name", [name for name, _ in commands()])
+def test_every_command_is_in_the_readme(name):
+    assert f"`know {name}" in README
+
+
+def test_the_readme_names_no_command_that_is_not_there():
+    known = {name for name, _ in commands()}
+    table = re.findall(r"^\| `know ([a-z ]+?)(?: \[?[A-Z]|`)", README, re.MULTILINE)
+    assert table
+    assert set(table) <= known
+
+
+def test_every_option_of_the_readmes_table_exists():
+    for row in re.findall(r"^\| `know ([a-z ]+?)(?: \[?[A-Z][^`]*)?`.*$", README, re.MULTILINE):
+        callback = dict(commands())[row]
+        line = next(part for part in README.splitlines() if part.startswith(f"| `know {row}"))
+        source = Path(callback.__code__.co_filename).read_text(encoding="utf-8")
+        common = (ROOT / "tools/knowrepo/cli/common.py").read_text(encoding="utf-8")
+        for option in re.findall(r"--[a-z-]+", line):
+            named = option.removeprefix("--").replace("-", "_")
+            assert option in source or option in common or f"{named}:" in source, (row, option)
+
+
+def test_every_command_explains_itself():
+    for name, callback in commands():
+        assert callback.__doc__, name
+
+
+def test_the_version_is_one():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["version"] == __version__
+
+
+def test_our_own_concepts_conform_and_link_to_what_is_there():
+    repository = repository_at(ROOT)
+    files = bundle.read_tracked(repository)
+    assert len(files) > 10
+    assert validate.check(files, lambda path: (ROOT / path).exists()) == []
+
+
+def test_modules_stay_small():
+    for path in (ROOT / "tools").rglob("*.py"):
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= 350, path
+
+
+def test_no_module_of_the_command_line_imports_more_than_it_needs_at_its_top():
+    allowed = ("typer", "knowrepo", "__future__", "collections", "pathlib", "typing", "contextlib",
+               "sys", "os")  # fmt: skip
+    for path in (ROOT / "tools/knowrepo/cli").glob("*.py"):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            match = re.match(r"(?:from|import) (\w+)", line)
+            assert match is None or match.group(1) in allowed, f"{path}: {line}"
