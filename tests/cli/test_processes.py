@@ -121,7 +121,7 @@ def test_an_interrupted_index_run_goes_on_where_it_was(tmp_path):
     total = BATCH + 150
     repository = make_repository(tmp_path / "memory")
     for number in range(total):
-        text = concept(f"C{number}", body=f"some words of number {number} " * 30)
+        text = concept(f"C{number}", body=f"some words of number {number} " * 10)
         write(repository, f"concepts/c{number}.md", text, stage=False)
     git(repository.root, "add", "-A")
     model = models.current()

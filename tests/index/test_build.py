@@ -6,6 +6,7 @@ import pytest
 from filelock import FileLock
 
 from helpers import assistant, concept, git, make_repository, transcript, user, write
+from knowrepo.errors import KnowError
 from knowrepo.git.layout import Repository
 from knowrepo.index import build, freshness
 from knowrepo.index.build import Refreshed, refresh
@@ -207,6 +208,14 @@ def test_a_knowledge_repository_in_a_subfolder_is_indexed(tmp_path):
     refresh(repository)
     assert paths(repository) == {"concepts/a.md"}
     assert repository.catalog != top.catalog
+
+
+def test_a_link_in_the_place_of_the_sessions_is_not_followed(repository, tmp_path):
+    transcript(tmp_path / "outside" / "claude", [user("private", 1)])
+    repository.sessions.rmdir()
+    repository.sessions.symlink_to(tmp_path / "outside")
+    with pytest.raises(KnowError, match="leads out of the repository"):
+        refresh(repository)
 
 
 @pytest.mark.parametrize("seed", range(6))

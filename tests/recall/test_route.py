@@ -197,6 +197,16 @@ def test_any_query_is_safe(filled, query):
     route.recall(filled, query)
 
 
+def test_a_name_that_the_filter_takes_out_is_searched_for(filled):
+    assert route.recall(filled, "git", only=Filter(kind="session")).route == "lexical"
+    assert route.recall(filled, "tag:git", only=Filter(kind="session")).hits == []
+
+
+def test_a_pasted_page_is_a_query(filled):
+    page = " ".join(f"word{n}" for n in range(20_000))
+    assert route.recall(filled, page, embedder=embed(filled)).route == "hybrid"
+
+
 HOSTILE = [
     '"',
     "'",

@@ -115,6 +115,18 @@ def test_an_id_from_inside_a_file_cannot_leave_the_archive(repository, tmp_path,
     assert list(repository.sessions.rglob("*.jsonl")) == []
 
 
+@pytest.mark.parametrize("link", ["sessions", "sessions/claude"])
+def test_a_link_out_of_the_repository_is_not_followed(repository, tmp_path, link):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    repository.sessions.rmdir()
+    (repository.root / link).parent.mkdir(exist_ok=True)
+    (repository.root / link).symlink_to(outside)
+    with pytest.raises(KnowError, match="leads out of the repository"):
+        archive_path(repository, transcript(tmp_path / "in", RECORDS))
+    assert list(outside.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("content", "action"),
     [

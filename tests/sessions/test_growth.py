@@ -97,6 +97,13 @@ def test_two_archives_merge_to_the_same_lines_in_either_direction(ours, theirs):
     assert join([one, two], own_id) == join([two, one], own_id)
 
 
+def test_a_line_that_only_looks_like_a_marker_is_a_line():
+    fake = lines('{"type":"know.branch"}', '{"type":"know.branch","at":"x"}', '{"type":"know.x"}')
+    assert join([fake, fake[:1]], own_id) == fake
+    odd = lines('{"type":"know.version"}', "a", '{"type":"know.branch","at":99}', "b")
+    assert join([odd], own_id) == lines("a", "b")
+
+
 def test_a_session_of_many_records_does_not_exhaust_the_stack():
     long = [str(n).encode() for n in range(20_000)]
     assert join([long, long[:10_000]], own_id) == long

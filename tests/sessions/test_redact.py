@@ -69,6 +69,12 @@ def test_only_the_secret_part_of_a_statement_is_replaced():
     )
 
 
+def test_a_token_in_the_place_of_a_user_name_is_found():
+    assert redact(f"https://{SECRETS['github-token']}@example.org/a.git") == (
+        "https://[redacted:github-token]@example.org/a.git"
+    )
+
+
 def test_a_key_block_without_an_end_is_redacted_to_the_end():
     text = "-----BEGIN " + "PRIVATE KEY-----\nMIIEvQIBADANBg"
     assert redact(text) == "[redacted:private-key]"

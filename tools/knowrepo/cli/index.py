@@ -95,7 +95,7 @@ def status(repo: RepoOption = None, as_json: JsonOption = False) -> None:
         typer.echo(json.dumps(facts, ensure_ascii=False))
         return
     for name, value in facts.items():
-        typer.echo(f"{name + ':':13} {value}")
+        typer.echo(f"{name.replace('_', ' ') + ':':13} {value}")
 
 
 def _facts(here: Repository) -> dict[str, Any]:
@@ -119,7 +119,7 @@ def _facts(here: Repository) -> dict[str, Any]:
     try:
         model = models.current()
         facts["model"] = model.name if model else "none; run `know model pull`"
-        facts["model file"] = str(model.path) if model else ""
+        facts["model_file"] = str(model.path) if model else ""
         facts["fingerprint"] = embed.fingerprint(model) if model else ""
     except ModelError as error:
         model = None

@@ -38,6 +38,7 @@ def read_tracked(repository: Repository) -> dict[str, bytes]:
     The content is that of the work tree (pre-commit sets unstaged edits aside
     before its hooks run). A file deleted from the work tree is left out.
     """
+    repository.inside(repository.concepts)
     found: dict[str, bytes] = {}
     for path in plumbing.tracked(repository, FOLDER):
         full = repository.root / path

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from knowrepo.config import find_root
-from knowrepo.errors import NotARepositoryError
+from knowrepo.errors import KnowError, NotARepositoryError
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,19 @@ class Repository:
     def locks(self) -> Path:
         """The folder of lock files of this work tree."""
         return self._derived(self.git_dir)
+
+    def inside(self, path: Path) -> Path:
+        """Return ``path`` where it leads to a place in this repository.
+
+        A clone may bring a symbolic link in place of any folder; following it
+        would read or write what is not the repository's.
+        """
+        if not path.resolve().is_relative_to(self.root.resolve()):
+            raise KnowError(
+                f"{path}: leads out of the repository, to {path.resolve()}",
+                hint="remove the symbolic link",
+            )
+        return path
 
     def _derived(self, base: Path) -> Path:
         # A git work tree may hold several knowledge repositories, each in a

@@ -101,7 +101,7 @@ def _refresh(
         progress(done, len(changed))
     behind = len(changed) - done
     with catalog.transaction():
-        if not behind:
+        if not behind and budget is None:  # reading the history may take long
             _date_by_commit(repository, catalog)
         catalog.set_meta(BEHIND, str(behind))
         catalog.set_meta(SEEN, signature.dumps() if not behind else "")
@@ -112,7 +112,7 @@ def _sources(repository: Repository) -> Iterator[_Source]:
     for path, oid in plumbing.tracked(repository, FOLDER).items():
         if is_concept_path(path):
             yield _Source(path.removesuffix(".md"), path, oid)
-    for folder, _, names in os.walk(repository.sessions):
+    for folder, _, names in os.walk(repository.inside(repository.sessions)):
         for name in names:
             full = Path(folder, name)
             if name.endswith(".jsonl") and not name.startswith(".") and not full.is_symlink():

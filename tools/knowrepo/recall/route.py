@@ -134,7 +134,7 @@ def _route(
         return "structured", "id", hits, 0, []
     answer = structured.ask(catalog, query, only)
     documents = catalog.documents([match.document for match in answer.matches], only)
-    if documents or (answer.confidence == 1.0 and not opened.partial):
+    if documents or answer.exact:
         scores = {match.document: match.score for match in answer.matches}
         hits = [
             document_hit(catalog, document, scores[number] * standing(document))

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 CANDIDATES = 100
 """Chunks that each layer puts forward."""
+MOST_WORDS = 64
+"""Words of a query that are looked for; a pasted page has its first ones."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ def search(
 
     ``embedder`` is used where one is loaded already, else the user's model is.
     """
-    words = content_words(query)
+    words = content_words(query)[:MOST_WORDS]
     lexical = catalog.lexical(words, CANDIDATES, only)
     try:
         semantic, pending, note = _semantic(repository, catalog, query, only, embedder)

@@ -46,11 +46,15 @@ class Match:
 
 @dataclass(frozen=True)
 class StructuredAnswer:
-    """What the layer knows; ``matches`` is empty where it does not know."""
+    """What the layer knows; ``matches`` is empty where it does not know.
+
+    ``exact``: an explicit form was asked for, so nothing else is an answer.
+    """
 
     matches: list[Match]
     reason: str
     confidence: float
+    exact: bool = False
 
 
 UNKNOWN = StructuredAnswer([], "", 0.0)
@@ -72,12 +76,12 @@ def _explicit(catalog: Catalog, query: str) -> StructuredAnswer | None:
         rest = query.removeprefix(prefix)
         if rest != query and rest and not rest.startswith((" ", "#")):
             matches = [Match(number, 1.0) for number, _ in catalog.named(normal_name(rest), field)]
-            return StructuredAnswer(matches, f"{field} {rest.strip()}", 1.0)
+            return StructuredAnswer(matches, f"{field} {rest.strip()}", 1.0, exact=True)
     if "/" in query or query.endswith(".md"):
         for path in (query, f"concepts/{query}"):
             document = catalog.document_at(path.removesuffix("/"))
             if document is not None:
-                return StructuredAnswer([Match(document.id, 1.0)], "path", 1.0)
+                return StructuredAnswer([Match(document.id, 1.0)], "path", 1.0, exact=True)
     return None
 
 

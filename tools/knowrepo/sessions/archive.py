@@ -9,6 +9,7 @@ which projects may be archived at all is the caller's.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import re
 import time
@@ -87,6 +88,7 @@ def archive(repository: Repository, sources: Iterable[Path]) -> Iterator[Outcome
     One process at a time; a second one waits. What a killed run left beside
     the sessions is cleared.
     """
+    repository.inside(repository.sessions)
     try:
         repository.locks.mkdir(parents=True, exist_ok=True)
         repository.sessions.mkdir(parents=True, exist_ok=True)
@@ -123,16 +125,17 @@ def resolved(lines: Iterable[Line]) -> Iterator[Line]:
     seen: set[bytes] = set()
     for line in lines:
         if growth.is_marker(line.raw):
-            branched = branched or line.raw.startswith(b'{"type":"know.branch"')
-            replaces = not line.raw.startswith(b'{"type":"know.branch"')
+            replaces = growth.is_version_marker(line.raw)
+            branched = branched or not replaces
             continue
         if waiting is not None and not replaces:
             yield waiting
         replaces = False
-        if branched and line.raw in seen and (line.record or {}).get("uuid"):
+        digest = hashlib.blake2b(line.raw, digest_size=16).digest()
+        if branched and digest in seen and (line.record or {}).get("uuid"):
             waiting = None
             continue
-        seen.add(line.raw)
+        seen.add(digest)
         waiting = line
     if waiting is not None:
         yield waiting
@@ -204,7 +207,7 @@ def _publish(
     reader: Reader,
     kept: Kept,
 ) -> Outcome:
-    target = name.path(repository.sessions)
+    target = repository.inside(name.path(repository.sessions))
     new_lines = _count_lines(incoming)
     if not target.exists():
         _replace(incoming, target)

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -25,7 +26,7 @@ from dataclasses import dataclass, field
 BRANCH = "know.branch"
 VERSION = "know.version"
 _VERSION_LINE = json.dumps({"type": VERSION}, separators=(",", ":")).encode()
-_MARKERS = (b'{"type":"know.branch"', b'{"type":"know.version"')
+_MARKER = re.compile(rb'\{"type":"know\.(?:branch","at":\d{1,9}|version")\}')
 
 OwnId = Callable[[bytes], str]
 """Returns the own id of an archived line's record, or an empty string."""
@@ -44,7 +45,12 @@ class _Node:
 
 def is_marker(line: bytes) -> bool:
     """Say whether an archived line is ours, not the agent's."""
-    return line.startswith(_MARKERS)
+    return _MARKER.fullmatch(line) is not None
+
+
+def is_version_marker(line: bytes) -> bool:
+    """Say whether the next archived line is another version of the one above."""
+    return line == _VERSION_LINE
 
 
 def join(snapshots: Iterable[Iterable[bytes]], own_id: OwnId) -> list[bytes]:
@@ -65,14 +71,12 @@ def _add(root: _Node, lines: Iterable[bytes], own_id: OwnId) -> None:
     another_version = False
     for line in lines:
         if is_marker(line):
-            marker = json.loads(line)
-            if marker["type"] == BRANCH:
-                while len(path) - 1 > marker["at"]:
+            another_version = is_version_marker(line)
+            if not another_version:
+                while len(path) - 1 > json.loads(line)["at"]:
                     seen[path.pop()[1]] -= 1
-            else:
-                another_version = True
             continue
-        if another_version:
+        if another_version and len(path) > 1:
             _add_version(path[-1][0], line)
             another_version = False
             continue

@@ -58,8 +58,8 @@ def _rule(
     return Rule(kind, tuple(literals.split()), re.compile(pattern, flags), accept)
 
 
-# Not inside a longer word: a prefix in the middle of base64 is chance.
-_START = r"(?<![A-Za-z0-9_+/-])"
+# Not inside a longer word: `task-` is no `sk-`.
+_START = r"(?<![A-Za-z0-9_])"
 
 RULES: tuple[Rule, ...] = (
     _rule(
@@ -119,7 +119,7 @@ RULES: tuple[Rule, ...] = (
     _rule(
         "url-password",
         "://",
-        r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@\"'`<>]{0,128}:(?P<secret>[^\s/@\"'`<>]{3,256})@(?=[\w\[])",
+        r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@\"'`<>\[]{0,128}:(?P<secret>[^\s/@\"'`<>]{3,256})@(?=[\w\[])",
         accept=_is_password,
     ),
     _rule(
