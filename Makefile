@@ -43,7 +43,7 @@ build/wheels/.llama:
 full: $(VENV)/.full
 $(VENV)/.full: $(VENV)/.core build/wheels/.llama
 	@echo "installing what embeds"
-	@$(PIP) install --quiet build/wheels/llama_cpp_python-*.whl
+	@$(PIP) install --quiet --find-links build/wheels --only-binary llama-cpp-python llama-cpp-python
 	@$(PIP) install --quiet --editable '.[all]'
 	@touch $@
 

@@ -22,7 +22,11 @@ Chosen on labelled lookups over real bundles for few wrong answers; see `bench`.
 AS_GOOD = 0.85
 """Concepts below this share of the best score are not part of the answer."""
 MOST = 12
-"""A query that so many concepts fit equally well names none of them."""
+"""A query that more concepts fit equally well names none of them."""
+MOST_CANDIDATES = 500
+"""A word that more concepts hold is too common to begin with."""
+MOST_WORDS = 40
+"""Words of a query that the layer weighs at most."""
 
 _WEIGHTS: dict[Field, float] = {
     "title": 1.0,
@@ -105,43 +109,76 @@ def _named(catalog: Catalog, query: str) -> StructuredAnswer | None:
 
 def _covered(catalog: Catalog, query: str, only: Filter) -> StructuredAnswer | None:
     """Answer a query nearly all of whose content stands in one concept's front matter."""
-    groups = [
-        (stem(whole), tuple(stem(part) for part in parts))
+    words = [
+        _Word(stem(whole), tuple(stem(part) for part in dict.fromkeys(parts)))
         for whole, parts in dict.fromkeys(spelled(query))
         if whole not in STOP_WORDS
     ]
-    if len(groups) < 2:
-        return None  # one word that is no name says too little
-    total = catalog.counts()["concepts"]
+    if not 2 <= len(words) <= MOST_WORDS:
+        return None  # one word that is no name says too little, a page too much
+    weights = {word: _rarity(catalog.frequency(""), _frequency(catalog, word)) for word in words}
+    total = sum(weights.values())
+    candidates = _candidates(catalog, weights, (1 - ENOUGH) * total)
     scores: dict[int, float] = defaultdict(float)
     covered: dict[int, float] = defaultdict(float)
-    whole_weight = 0.0
-    for whole, parts in groups:
-        fields = _fields(catalog, whole, parts)
-        weight = _rarity(total, len(fields))
-        whole_weight += weight
-        for number, field_weight in fields.items():
+    for word, weight in weights.items():
+        for number, field_weight in _fields(catalog, word, candidates).items():
             scores[number] += weight * field_weight
             covered[number] += weight
-    allowed = catalog.documents([n for n in covered if covered[n] >= ENOUGH * whole_weight], only)
-    matches = [Match(number, scores[number] / whole_weight) for number in allowed]
-    if not matches:
+    allowed = catalog.documents([n for n in covered if covered[n] >= ENOUGH * total], only)
+    best = max((scores[number] for number in allowed), default=0.0)
+    matches = [
+        Match(number, scores[number] / total)
+        for number in allowed
+        if scores[number] >= AS_GOOD * best
+    ]
+    if not 1 <= len(matches) <= MOST:
         return None
-    best = max(match.score for match in matches)
-    matches = [match for match in matches if match.score >= AS_GOOD * best]
-    if len(matches) > MOST:
-        return None
-    confidence = max(covered[match.document] for match in matches) / whole_weight
+    confidence = max(covered[match.document] for match in matches) / total
     return StructuredAnswer(matches, "titles and descriptions", confidence)
 
 
-def _fields(catalog: Catalog, whole: str, parts: tuple[str, ...]) -> dict[int, float]:
+@dataclass(frozen=True)
+class _Word:
+    """The stem of a word of the query, and those of its parts where it is an identifier."""
+
+    whole: str
+    parts: tuple[str, ...]
+
+
+def _frequency(catalog: Catalog, word: _Word) -> int:
+    """Return in how many concepts a word may occur, whole or in parts."""
+    in_parts = min((catalog.frequency(part) for part in word.parts), default=0)
+    return max(catalog.frequency(word.whole), in_parts)
+
+
+def _candidates(catalog: Catalog, weights: dict[_Word, float], spare: float) -> list[int]:
+    """Return the concepts that may cover enough of a query.
+
+    A concept may lack ``spare`` of the weight at most, so it holds one of the
+    rarest words that weigh more than that together. The common words, which
+    half the bundle may hold, are only looked up in these.
+    """
+    found: dict[int, None] = {}
+    for word in sorted(weights, key=lambda word: -weights[word]):
+        rarest = min((word.whole, *word.parts), key=lambda s: catalog.frequency(s) or math.inf)
+        for term in {word.whole, rarest}:
+            if catalog.frequency(term) > MOST_CANDIDATES:
+                return []
+            found.update((number, None) for number, _ in catalog.postings(term))
+        spare -= weights[word]
+        if spare < 0:
+            break
+    return list(found)
+
+
+def _fields(catalog: Catalog, word: _Word, among: list[int]) -> dict[int, float]:
     """Return ``{document: weight of the best field}`` of those that hold a word."""
     found: dict[int, float] = {}
-    for number, field in catalog.postings(whole):
+    for number, field in catalog.postings(word.whole, among):
         found[number] = max(found.get(number, 0.0), _WEIGHTS[field])
-    if parts:
-        each = [_fields(catalog, part, ()) for part in dict.fromkeys(parts)]
+    if word.parts:
+        each = [_fields(catalog, _Word(part, ()), among) for part in word.parts]
         for number in set(each[0]).intersection(*each[1:]):
             found[number] = max(found.get(number, 0.0), min(some[number] for some in each))
     return found

@@ -82,15 +82,29 @@ class Queries:
         return rows.fetchall()
 
     def frequency(self, term: str) -> int:
-        """Return in how many concepts' front matter a stem occurs."""
-        row = self._db.execute("SELECT count(DISTINCT document) FROM terms WHERE term = ?", (term,))
-        return int(row.fetchone()[0])
+        """Return in how many concepts' front matter a stem occurs; of the empty one, all."""
+        row = self._db.execute(
+            "SELECT documents FROM term_counts WHERE term = ?", (term,)
+        ).fetchone()
+        return row[0] if row else 0
 
-    def postings(self, term: str) -> list[tuple[int, Field]]:
-        """Return the documents in whose front matter a stem occurs, and in which field."""
-        return self._db.execute(
-            "SELECT document, field FROM terms WHERE term = ?", (term,)
-        ).fetchall()
+    def postings(self, term: str, among: Sequence[int] | None = None) -> list[tuple[int, Field]]:
+        """Return the documents in whose front matter a stem occurs, and in which field.
+
+        ``among`` limits the look to these documents, however common the stem.
+        """
+        if among is None:
+            return self._db.execute(
+                "SELECT document, field FROM terms WHERE term = ?", (term,)
+            ).fetchall()
+        found: list[tuple[int, Field]] = []
+        for some in _batches(among):
+            found += self._db.execute(
+                "SELECT document, field FROM terms WHERE term = ?"
+                f" AND document IN ({','.join('?' * len(some))})",
+                [term, *some],
+            )
+        return found
 
     def documents(self, numbers: Sequence[int], only: Filter | None = None) -> dict[int, Document]:
         """Return documents by number, without those that do not pass the filter."""

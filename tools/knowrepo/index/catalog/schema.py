@@ -8,7 +8,7 @@ from pathlib import Path
 from knowrepo.errors import KnowError
 from knowrepo.index.text import ANALYSER
 
-SCHEMA = 1
+SCHEMA = 2
 CHUNK_RULE = 1
 """The version of the rule in `index.chunk`. It stands here because a recall
 compares it and must not import what cuts Markdown."""
@@ -50,6 +50,9 @@ CREATE TABLE terms (               -- stems of a concept's front matter
     PRIMARY KEY (term, document, field)
 ) WITHOUT ROWID;
 CREATE INDEX terms_document ON terms (document);
+CREATE TABLE term_counts (         -- in how many concepts a stem occurs; the empty one in all
+    term TEXT PRIMARY KEY, documents INTEGER NOT NULL
+) WITHOUT ROWID;
 CREATE TABLE chunks (
     id INTEGER PRIMARY KEY,
     uid TEXT NOT NULL UNIQUE,

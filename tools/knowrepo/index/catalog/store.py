@@ -105,7 +105,13 @@ class Catalog(Queries):
         rows = self._db.executemany
         rows("INSERT OR IGNORE INTO tags VALUES (?, ?)", [(tag, number) for tag in tags])
         rows("INSERT OR IGNORE INTO names VALUES (?, ?, ?)", [(n, f, number) for n, f in names])
+        terms = list(terms)
         rows("INSERT OR IGNORE INTO terms VALUES (?, ?, ?)", [(t, number, f) for t, f in terms])
+        rows(
+            "INSERT INTO term_counts VALUES (?, 1)"
+            " ON CONFLICT (term) DO UPDATE SET documents = documents + 1",
+            [(term,) for term in {"", *(term for term, _ in terms)} if terms],
+        )
         title = " ".join((document.title, *tags))
         for chunk in chunks:
             self._put_chunk(number, title, chunk)
@@ -142,6 +148,12 @@ class Catalog(Queries):
         self._db.executemany(
             "INSERT INTO words (words, rowid, title, heading, body) VALUES ('delete', ?, ?, ?, ?)",
             [(chunk, *_words(title, heading, text)) for chunk, heading, text in chunks],
+        )
+        self._db.execute(
+            "UPDATE term_counts SET documents = documents - 1 WHERE term IN"
+            " (SELECT term FROM terms WHERE document = ?1 UNION SELECT '' WHERE EXISTS"
+            " (SELECT 1 FROM terms WHERE document = ?1))",
+            (number,),
         )
         for table, column in (
             ("chunks", "document"), ("tags", "document"), ("names", "document"),
