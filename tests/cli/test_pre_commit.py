@@ -51,7 +51,7 @@ def install(
     (repository.root / ".pre-commit-config.yaml").write_text("".join(lines))
     monkeypatch.setenv("PRE_COMMIT_HOME", str(cache))
     monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(WHEELHOUSE))
+    monkeypatch.setenv("PIP_FIND_LINKS", WHEELHOUSE.as_uri())  # split at spaces
     subprocess.run(
         [sys.executable, "-m", "pre_commit", "install"],
         cwd=repository.root, check=True, capture_output=True,

