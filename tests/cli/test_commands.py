@@ -342,6 +342,85 @@ def test_the_version(know):
     assert know("--version").out.startswith("know ")
 
 
+def test_nothing_that_a_terminal_obeys_is_printed(know, filled):
+    front = '"\\e]0;pwn\\a\\x9b2J"'
+    write(
+        filled, "concepts/x.md", f"---\ntype: X\ntitle: {front}\ntags: [{front}]\n---\n\x1b[31m\n"
+    )
+    write(filled, "concepts/e\x1b[31m.md", "---\ntype: X\n---\n[a](\x1b[2J.md)\n")
+    transcript(filled.root / "in", [user("red \x1b[31m text \x9b zebra", 1)])
+    (filled.root / "in" / "\x1b]0;pwn\x07.jsonl").write_text("")
+    know("archive", "in")
+    for arguments in (
+        ["archive", "in"], ["recall", "red", "zebra"], ["recall", "red", "zebra", "--full"],
+        ["recall", "type:X"], ["check"], ["tags", "list"], ["tags", "build"], ["status"],
+    ):  # fmt: skip
+        result = know(*arguments)
+        assert result.code in {0, 1}
+        assert not any(c in result.out + result.err for c in "\x1b\x07\x9b"), arguments
+    assert "\x1b" not in (filled.concepts / "index.md").read_text()
+
+
+def test_a_conflict_is_pointed_at(know, repository, commit):
+    write(repository, "concepts/a.md", concept("Base"))
+    commit()
+    for branch in ("one", "two"):
+        git(repository.root, "checkout", "-q", "-B", branch, "main")
+        write(repository, "concepts/a.md", concept(branch))
+        commit()
+    git(repository.root, "merge", "-q", "one", check=False)
+    result = know("check")
+    assert result.code == 1
+    assert "concepts/a.md:1:1: error KNOW302 in conflict" in result.out
+    one_line_error(know("tags", "build"), 1, "concepts/a.md: in conflict", "git add")
+
+
+def test_a_draft_that_git_does_not_know_is_mentioned(know, repository):
+    write(repository, "concepts/q.md", concept("Quokka"), stage=False)
+    for command in (["check"], ["tags", "build"]):
+        assert "left out: concepts/q.md; `git add` makes it count" in know(*command).err
+
+
+def test_an_empty_path_is_no_consent(know, filled):
+    one_line_error(know("archive", ""), 2, "an empty path")
+
+
+def test_a_filter_alone_lists_the_newest(know, filled):
+    assert "Hooks never add" in know("recall", "--type", "Decision").out
+    assert know("recall", "--since", "2026-05", "--until", "2026").code == 0
+
+
+def test_ids_are_taken_as_they_were_printed(know, filled):
+    printed = know("recall", "tag:git", "-q").out.split(" ")[0]
+    assert know("recall", "--get", printed).code == 0
+    mixed = know("recall", "--get", f"{printed},zz")
+    assert mixed.code == 2
+    assert "text" in mixed.out
+    assert "`zz` is no id" in mixed.err
+    assert know("recall", "--get", ",").code == 2
+    assert know("recall", "--get", printed, "--timeline", printed).code == 2
+
+
+def test_a_hash_before_prose_is_no_tag(know, filled):
+    assert "structured" not in know("recall", "#include", "journal").err
+    assert "structured" in know("recall", "#git").err
+
+
+def test_a_damaged_catalog_is_said_to_be_and_built_anew(know, filled):
+    for number in range(60):
+        write(filled, f"concepts/c{number}.md", concept(f"C{number}", body="word " * 200))
+    know("index", "--no-vectors")
+    with filled.catalog.open("r+b") as stream:
+        size = stream.seek(0, 2)
+        stream.seek(8192)
+        stream.write(b"\xa5" * (size - 8192))
+    for leftover in filled.catalog.parent.glob("catalog.db-*"):
+        leftover.unlink()
+    assert "damaged" in know("status").out
+    one_line_error(know("recall", "word"), 1, "damaged", "built anew")
+    assert know("recall", "word").out
+
+
 # -- pre-commit's entries ------------------------------------------------------------
 
 

@@ -114,6 +114,35 @@ def test_without_a_terminal_nothing_is_asked_and_the_command_is_printed(
     assert list((project / "sessions").rglob("*.jsonl")) == []
 
 
+def test_a_folder_that_is_no_project_is_not_mapped(tmp_path, monkeypatch):
+    memory = tmp_path / "memory"
+    memory.mkdir()
+    git(memory, "init", "-q")
+    monkeypatch.chdir(tmp_path)  # as from a home that holds all of one's projects
+    assert main(["init", "memory", "--no-archive"]) == 0
+    assert [p.path for p in load_user_config().projects] == [str(memory.resolve())]
+
+
+def test_comments_and_other_keys_of_the_configuration_stay(project, own_environment):
+    configuration = own_environment / "config.toml"
+    text = (
+        '# mine\n[[projects]]  # first\nidentity = "x"\npath = "/x"\nrepository = "/y"\nown = 1\n'
+    )
+    configuration.write_text(text)
+    main(["init", "--no-archive", "--no-default"])
+    assert configuration.read_text().startswith(text)
+    assert len(load_user_config().projects) == 2
+
+
+def test_in_a_subfolder_the_hooks_stand_at_the_top(project):
+    (project / "docs").mkdir()
+    assert main(["init", "docs", "--no-archive"]) == 0
+    hooks = (project / ".pre-commit-config.yaml").read_text()
+    assert "entry: know check --repo 'docs'" in hooks
+    git(project, "add", "-A")
+    assert main(["check", "--repo", "docs"]) == 0
+
+
 def test_outside_of_git_there_is_one_clear_line(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["init"]) == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 import shutil
 import signal
@@ -167,13 +168,38 @@ def test_a_killed_index_run_leaves_an_index_that_works(tmp_path):
     assert json.loads(know(repository, "status", "--json").stdout)["concepts"] == 300
 
 
-def test_a_closed_pipe_is_no_error(own):
+@pytest.mark.parametrize(
+    ("target", "code"), [("| true", 0), (">&-", 0), ("2>&-", 0), (">/dev/full", 1)]
+)
+def test_an_output_that_nobody_reads_is_no_bug(own, target, code):
+    command = f"'{sys.executable}' -m knowrepo recall type:Decision -k 50 {target}"
     done = subprocess.run(
-        f"'{sys.executable}' -m knowrepo recall type:Decision -k 50 | head -n 1",
-        shell=True, cwd=own.root, capture_output=True, text=True, check=False,
+        ["bash", "-c", f"{command}; exit ${{PIPESTATUS[0]}}"],
+        cwd=own.root, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert "Traceback" not in done.stderr
-    assert "Exception ignored" not in done.stderr
+    assert done.returncode == code, done.stderr
+    for word in ("Traceback", "Exception ignored", "a bug"):
+        assert word not in done.stderr
+
+
+def test_an_archive_run_goes_on_when_nobody_reads_its_output(tmp_path):
+    repository = make_repository(tmp_path / "memory")
+    for number in range(30):
+        name = f"{number:08d}-0000-4000-8000-000000000000.jsonl"
+        transcript(tmp_path / "in", [user("x", 1)], name)
+    command = f"'{sys.executable}' -m knowrepo archive '{tmp_path}/in' | true"
+    subprocess.run(["bash", "-c", command], cwd=repository.root, check=False)
+    assert len(list(repository.sessions.rglob("*.jsonl"))) == 30
+
+
+def test_a_terminal_that_knows_no_unicode_is_served(own):
+    done = subprocess.run(
+        [sys.executable, "-m", "knowrepo", "recall", "type:Decision"],
+        cwd=own.root, capture_output=True, check=False,
+        env={**os.environ, "PYTHONIOENCODING": "latin-1"},
+    )  # fmt: skip
+    assert done.returncode == 0
+    assert b"\\u2026" in done.stdout
 
 
 def test_a_growing_session_embeds_only_what_is_new(tmp_path):
@@ -181,7 +207,8 @@ def test_a_growing_session_embeds_only_what_is_new(tmp_path):
     from helpers import WordEmbedder
     from knowrepo.index.build import refresh
     from knowrepo.index.catalog import Catalog
-    from knowrepo.index.fill import embed_pending
+    from knowrepo.index.fill import embed as embed_texts
+    from knowrepo.index.fill import pending_texts
     from knowrepo.sessions.archive import archive
 
     repository = make_repository(tmp_path / "memory")
@@ -195,7 +222,9 @@ def test_a_growing_session_embeds_only_what_is_new(tmp_path):
         catalog = Catalog.open(repository.catalog)
         assert catalog is not None
         with catalog:
-            return embed_pending(catalog, store, embedder)
+            waiting = pending_texts(catalog, store)
+        embed_texts(waiting, store, embedder)
+        return len(waiting)
 
     assert run() == 59
     records.append(user("one more question", 60))

@@ -1,16 +1,18 @@
 from __future__ import annotations
 
+import os
 import random
 
 import pytest
 from filelock import FileLock
 
 from helpers import assistant, concept, git, make_repository, transcript, user, write
+from knowrepo.concepts import bundle
 from knowrepo.errors import KnowError
 from knowrepo.git.layout import Repository
 from knowrepo.index import build, freshness
 from knowrepo.index.build import Refreshed, refresh
-from knowrepo.index.catalog import SEEN, Catalog, Filter
+from knowrepo.index.catalog import SEEN, Catalog, Document, Filter
 from knowrepo.sessions.archive import archive
 
 
@@ -172,10 +174,13 @@ def test_a_hooks_temporary_git_index_is_honoured_and_a_foreign_one_is_not(
     monkeypatch.setenv("GIT_INDEX_FILE", str(other.git_index))
     refresh(repository)
     assert paths(repository) == {"concepts/a.md"}
-    monkeypatch.setenv("GIT_DIR", str(repository.git_dir))
+    assert bundle.read_tracked(repository).keys() == {"concepts/a.md"}
+    # That of a commit in the making is what its hook checks, and not yet knowledge.
+    monkeypatch.setenv("GIT_DIR", ".git")
     monkeypatch.setenv("GIT_INDEX_FILE", str(tmp_path / "empty-index"))
+    assert bundle.read_tracked(repository) == {}
     refresh(repository)
-    assert paths(repository) == set()
+    assert paths(repository) == {"concepts/a.md"}
 
 
 def test_a_linked_work_tree_has_a_catalog_of_its_own_and_shares_the_vectors(
@@ -196,7 +201,7 @@ def test_a_linked_work_tree_has_a_catalog_of_its_own_and_shares_the_vectors(
     assert linked.vectors.resolve() == repository.vectors.resolve()
 
 
-def test_a_knowledge_repository_in_a_subfolder_is_indexed(tmp_path):
+def test_a_knowledge_repository_in_a_subfolder_is_indexed(tmp_path, monkeypatch):
     from knowrepo.git.layout import repository_at
 
     top = make_repository(tmp_path / "code")
@@ -209,6 +214,89 @@ def test_a_knowledge_repository_in_a_subfolder_is_indexed(tmp_path):
     refresh(repository)
     assert paths(repository) == {"concepts/a.md"}
     assert repository.catalog != top.catalog
+    # git hands its directory down to the hooks of a linked work tree.
+    git(top.root, "worktree", "add", "-q", "-b", "side", str(tmp_path / "side"))
+    linked = repository_at((tmp_path / "side" / "docs" / "memory").resolve())
+    monkeypatch.setenv("GIT_DIR", str(linked.git_dir))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(linked.git_index))
+    assert bundle.read_tracked(linked).keys() == {"concepts/a.md"}
+
+
+def test_one_bad_document_costs_one_document(repository, tmp_path):
+    write(repository, "concepts/a.md", concept("A"))
+    records = [user("half an emoji \ud83d here", 1, cwd="/x\udcff", gitBranch="\ud800")]
+    archive_session(repository, tmp_path / "in", records)
+    (repository.sessions / "claude" / os.fsdecode(b"odd\xff.jsonl")).write_text("{}")
+    os.mkfifo(repository.sessions / "claude" / "pipe.jsonl")
+    assert refresh(repository).indexed == 2
+    assert refresh(repository) == Refreshed()
+
+
+def test_a_document_that_cannot_be_read_is_named_and_not_tried_again(repository, monkeypatch):
+    write(repository, "concepts/a.md", concept("A"))
+    write(repository, "concepts/b.md", concept("B"))
+
+    def fail_for_a(catalog, path, oid, data):
+        if path.endswith("a.md"):
+            catalog.put(Document("concepts/a", "u", path, oid, "concept"), [])
+            raise ValueError("odd")
+        put_concept(catalog, path, oid, data)
+
+    put_concept = build.put_concept
+    monkeypatch.setattr(build, "put_concept", fail_for_a)
+    done = refresh(repository)
+    assert done.notes == ("concepts/a.md: not indexed: odd",)
+    assert refresh(repository) == Refreshed()
+    assert paths(repository) == {"concepts/a.md", "concepts/b.md"}
+
+
+def test_a_damaged_catalog_is_built_anew(repository):
+    for number in range(60):
+        write(repository, f"concepts/c{number}.md", concept(f"C{number}", body="x " * 200))
+    refresh(repository)
+    size = repository.catalog.stat().st_size
+    with repository.catalog.open("r+b") as stream:
+        stream.seek(8192)
+        stream.write(os.urandom(size - 8192))
+    for leftover in repository.catalog.parent.glob("catalog.db-*"):
+        leftover.unlink()
+    refresh(repository)
+    assert len(paths(repository)) == 60
+
+
+def test_what_is_in_conflict_stays_as_it_was(repository, commit):
+    write(repository, "concepts/a.md", concept("Base"))
+    commit()
+    for branch in ("one", "two"):
+        git(repository.root, "checkout", "-q", "-B", branch, "main")
+        write(repository, "concepts/a.md", concept(branch))
+        commit()
+    refresh(repository)
+    git(repository.root, "merge", "-q", "one", check=False)
+    refresh(repository)
+    assert paths(repository) == {"concepts/a.md"}
+    with pytest.raises(KnowError, match="in conflict"):
+        bundle.write_generated(repository)
+
+
+def test_a_growing_session_rewrites_only_what_changed(repository, tmp_path):
+    records = [user(f"question {n}", n) for n in range(1, 30)]
+
+    def numbers() -> dict[str, int]:
+        catalog = Catalog.open(repository.catalog)
+        assert catalog is not None
+        with catalog:
+            (document,) = catalog.newest(1, Filter())
+            return {chunk.uid: chunk.id for chunk in catalog.chunks_of(document.id)}
+
+    archive_session(repository, tmp_path / "in", records)
+    refresh(repository)
+    before = numbers()
+    archive_session(repository, tmp_path / "in", [*records, user("question 30", 30)])
+    refresh(repository)
+    after = numbers()
+    assert len(after) == 30
+    assert before.items() <= after.items()
 
 
 def test_a_link_in_the_place_of_the_sessions_is_not_followed(repository, tmp_path):

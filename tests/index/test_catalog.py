@@ -108,7 +108,7 @@ def test_a_short_key_is_the_only_one(catalog):
     assert catalog.shown_key("sessions/claude/cc", 24) == "sessions/claude/cc"
 
 
-def test_a_reader_goes_on_while_a_writer_writes(tmp_path):
+def test_a_reader_goes_on_in_one_state_while_a_writer_writes(tmp_path):
     path = tmp_path / "catalog.db"
     writer = Catalog.create(path)
     put(writer, "a", "first")
@@ -117,6 +117,10 @@ def test_a_reader_goes_on_while_a_writer_writes(tmp_path):
     with writer.transaction():
         writer.remove("a")
         assert found(reader, "first") == ["first"]
+    assert found(reader, "first") == ["first"]  # all that it reads is of one state
+    reader.close()
+    reader = Catalog.open(path)
+    assert reader is not None
     assert found(reader, "first") == []
     reader.close()
     writer.close()
@@ -187,7 +191,7 @@ def test_a_folder_that_cannot_be_made_is_a_clear_error(tmp_path):
 def test_without_fts5_there_is_a_clear_error(monkeypatch):
     monkeypatch.setattr(schema, "_TABLES", schema._TABLES.replace("fts5", "fts9"))
     connection = sqlite3.connect(":memory:", isolation_level=None)
-    with pytest.raises(sqlite3.OperationalError):
+    with pytest.raises(KnowError, match="no FTS5"):
         schema.make_tables(connection)
     assert not connection.in_transaction
     connection.close()

@@ -97,9 +97,15 @@ def of_concept(body: str, title: str = "T") -> list[Chunk]:
 def test_a_concept_is_cut_at_its_headings():
     found = of_concept("intro\n\n# Why\n\nreason\n\n## Detail\n\nmore\n\n# Why\n\nagain\n")
     assert [(c.anchor, c.heading) for c in found] == [
-        ("", ""), ("Why", "Why"), ("Why > Detail", "Why > Detail"), ("Why#2", "Why"),
+        ("", ""), ("Why", "Why"), ("Why > Detail", "Why > Detail"), ("Why\0002", "Why"),
     ]  # fmt: skip
     assert found[2].embedded_text == "T > Why > Detail\nmore"
+
+
+def test_headings_that_look_like_anchors_stay_apart():
+    body = "# S\n\na\n\n# S\n\nb\n\n# S#2\n\nc\n\n# N\n\n" + "long " * 500 + "\n\n# N/1\n\nd\n"
+    found = of_concept(body)
+    assert len({c.anchor for c in found}) == len(found) >= 6
 
 
 def test_a_heading_in_a_code_block_is_no_heading():

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import threading
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from knowrepo.errors import KnowError
 from knowrepo.index.catalog import Catalog
 from knowrepo.index.chunk import text_hash
 from knowrepo.index.embed import Passage, Query
-from knowrepo.index.fill import BATCH, embed_pending, pending_texts
+from knowrepo.index.fill import BATCH, embed, pending_texts
 from knowrepo.index.vectors import MOST_SEGMENTS, VectorStore
 
 EMBEDDER = WordEmbedder()
@@ -117,12 +118,31 @@ def test_readers_go_on_while_segments_are_added_and_merged(store):
     assert failures == []
 
 
-def test_a_damaged_segment_is_a_clear_error_and_a_damaged_manifest_is_an_empty_store(store):
+@pytest.mark.parametrize("damage", ["garbage", "truncated", "gone", "flipped"])
+def test_a_damaged_segment_costs_its_own_vectors_and_is_set_aside(store, damage):
+    store.add(rows(*(f"text {n}" for n in range(300))))
+    store.add(rows("other"))
+    segment = max(store._segments(), key=lambda path: path.stat().st_size)
+    content = bytearray(segment.read_bytes())
+    if damage == "gone":
+        segment.unlink()
+    elif damage == "flipped":
+        for offset in range(0, len(content), 4096):
+            content[offset + 100] ^= 0xFF
+        segment.write_bytes(content)
+    else:
+        segment.write_bytes(b"garbage" * 100 if damage == "garbage" else content[:-5000])
+    live = ["other", *(f"text {n}" for n in range(300))]
+    with contextlib.suppress(KnowError):
+        assert nearest(store, "other", live)[0] == "other"
+    assert store.repair() == [segment.name]
+    assert store.hashes() == {text_hash("other")}
+    store.add(rows("text 7"))
+    assert nearest(store, "text 7", live)[0] == "text 7"
+
+
+def test_a_damaged_manifest_is_an_empty_store(store):
     store.add(rows("a"))
-    (segment,) = store._segments()
-    segment.write_bytes(b"garbage" * 100)
-    with pytest.raises(KnowError, match="cannot be read"):
-        store.hashes()
     (store.folder / "manifest.json").write_text("{")
     assert store.hashes() == set()
 
@@ -140,6 +160,12 @@ def catalog(tmp_path):
         yield opened
 
 
+def embed_pending(catalog, store, embedder) -> int:
+    waiting = pending_texts(catalog, store)
+    embed(waiting, store, embedder)
+    return len(waiting)
+
+
 def test_only_texts_without_a_vector_are_embedded(catalog, store):
     put(catalog, "a", "one", "two", "two")
     embedder = WordEmbedder()
@@ -149,7 +175,7 @@ def test_only_texts_without_a_vector_are_embedded(catalog, store):
         catalog.remove("a")
     assert embed_pending(catalog, store, embedder) == 1
     assert embedder.passages == ["one", "two", "three"]
-    assert pending_texts(catalog, store) == {}
+    assert pending_texts(catalog, store) == []
 
 
 def test_an_interrupt_loses_the_batch_that_it_falls_in_and_no_more(catalog, store):

@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 
 from helpers import WordEmbedder, assistant, concept, git, transcript, user, write
 from knowrepo.concepts import bundle
-from knowrepo.errors import KnowError, UsageError
+from knowrepo.errors import KnowError
 from knowrepo.git.layout import Repository
 from knowrepo.index import build, freshness
 from knowrepo.index.build import refresh
 from knowrepo.index.catalog import Catalog, Filter
-from knowrepo.index.fill import embed_pending
+from knowrepo.index.fill import embed as embed_texts
+from knowrepo.index.fill import pending_texts
 from knowrepo.index.vectors import VectorStore
 from knowrepo.recall import route
 from knowrepo.recall.hits import shorten
@@ -48,7 +49,7 @@ def embed(repository: Repository) -> WordEmbedder:
     assert catalog is not None
     with catalog:
         store = VectorStore(repository.vectors, embedder.fingerprint)
-        embed_pending(catalog, store, embedder)
+        embed_texts(pending_texts(catalog, store), store, embedder)
     return embedder
 
 
@@ -108,23 +109,23 @@ def test_bodies_of_a_document_and_of_a_chunk(filled):
 
 def test_neighbours_are_given_in_order_around_the_hit(filled):
     hit = route.recall(filled, "read-only mounts").hits[0]
-    with route.open_current(filled).catalog as catalog:
-        near, at = route.timeline(catalog, hit.id, 1)
+    with route.current(filled) as opened:
+        near, at = route.timeline(opened.catalog, hit.id, 1)
         assert [h.heading[:5] for h in near] == ["why d", "what ", "thank"]
         assert near[at].uid == hit.uid
-        assert [h.uid for h in route.timeline(catalog, hit.id, 0)[0]] == [hit.uid]
+        assert [h.uid for h in route.timeline(opened.catalog, hit.id, 0)[0]] == [hit.uid]
 
 
 def test_ids_that_name_nothing_several_things_or_are_none(filled, monkeypatch):
-    with route.open_current(filled).catalog as catalog:
+    with route.current(filled) as opened:
         with pytest.raises(route.NoMatchError, match=r"\[no match for ffff0000ffff\]"):
-            route.resolve(catalog, "ffff0000ffff")
+            route.resolve(opened.catalog, "ffff0000ffff")
         for malformed in ("zzzz", "abc", "", "a" * 41, "a3f2; x"):
-            with pytest.raises(UsageError, match="is no id"):
-                route.resolve(catalog, malformed)
+            with pytest.raises(route.MalformedError, match="is no id"):
+                route.resolve(opened.catalog, malformed)
         monkeypatch.setattr(route, "_ID", __import__("re").compile("[0-9a-f]*"))
         with pytest.raises(route.NoMatchError, match="is ambiguous"):
-            route.resolve(catalog, "")
+            route.resolve(opened.catalog, "")
 
 
 def test_a_document_that_is_gone_is_never_shown(filled):

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import json
+import os
 from itertools import permutations
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from helpers import SESSION, assistant, git, jsonl, make_repository, transcript, user
 from knowrepo.errors import KnowError
@@ -164,9 +166,80 @@ def test_a_failed_rename_leaves_the_old_session_whole(repository, tmp_path, monk
 
 
 def test_what_a_killed_run_left_is_cleared(repository, tmp_path):
-    (repository.sessions / ".know-12345.jsonl").write_text("half")
+    left = repository.locks / "archive" / "session.jsonl"
+    left.parent.mkdir(parents=True)
+    left.write_text("half")
     archive_path(repository, transcript(tmp_path / "in", RECORDS))
-    assert [p.name for p in repository.sessions.iterdir()] == ["claude"]
+    assert not left.exists()
+
+
+def test_a_run_that_changes_nothing_touches_nothing(repository, tmp_path):
+    source = transcript(tmp_path / "in", RECORDS)
+    archive_path(repository, source)
+    before = repository.sessions.stat().st_mtime_ns
+    archive_path(repository, source)
+    assert repository.sessions.stat().st_mtime_ns == before
+
+
+def test_a_git_directory_on_another_disk_is_no_hindrance(repository, tmp_path, monkeypatch):
+    def other_disk(self: Path, target: Path) -> None:
+        raise OSError(18, "Invalid cross-device link")
+
+    whole = Path.replace
+    monkeypatch.setattr(
+        Path,
+        "replace",
+        lambda self, to: (other_disk if self.name == "session.jsonl" else whole)(self, to),
+    )
+    archive_path(repository, transcript(tmp_path / "in", RECORDS))
+    assert stored(repository) == jsonl(RECORDS)
+
+
+def test_only_regular_files_are_opened(repository, tmp_path):
+    folder = tmp_path / "in"
+    good = transcript(folder, RECORDS)
+    os.mkfifo(folder / "pipe.jsonl")
+    (folder / "dangling.jsonl").symlink_to(tmp_path / "nowhere")
+    assert list(find_sources([folder])) == [good]
+    with pytest.raises(KnowError, match="neither a regular file nor a folder"):
+        list(find_sources([folder / "pipe.jsonl"]))
+
+
+def test_a_second_archiver_says_that_it_waits(repository, tmp_path):
+    repository.locks.mkdir(parents=True)
+    said: list[str] = []
+    lock = FileLock(repository.locks / "archive.lock", thread_local=False)
+    lock.acquire()
+
+    def waiting() -> None:
+        said.append("waiting")
+        lock.release()
+
+    source = transcript(tmp_path / "in", RECORDS)
+    (outcome,) = archive(repository, [source], waiting=waiting)
+    assert (said, outcome.action) == (["waiting"], "new")
+
+
+def test_a_text_that_quotes_a_transcript_is_none(repository, tmp_path):
+    folder = tmp_path / "in"
+    archive_path(repository, transcript(folder, RECORDS))
+    quoted = folder / "notes.txt"
+    quoted.write_bytes(b"output of tail -2:\n" + jsonl(RECORDS[2:]))
+    assert archive_path(repository, quoted).action == "not a transcript"
+    spilled = folder / SESSION / "tool-results" / "b1.txt"
+    spilled.parent.mkdir(parents=True)
+    spilled.write_bytes(jsonl(RECORDS[2:]))
+    assert spilled not in list(find_sources([folder]))
+
+
+def test_an_archive_whose_last_newline_an_editor_took_loses_nothing(repository, tmp_path):
+    archive_path(repository, transcript(tmp_path / "a", RECORDS[:2]))
+    path = repository.sessions / "claude" / f"{SESSION}.jsonl"
+    path.write_bytes(path.read_bytes() + b'{"cut')
+    archive_path(repository, transcript(tmp_path / "b", [*RECORDS[:2], user("other", 9)]))
+    text = stored(repository).decode()
+    assert "cut" in text
+    assert "other" in text
 
 
 def test_a_source_that_cannot_be_read_fails_alone(repository, tmp_path):

@@ -101,7 +101,20 @@ def test_what_recall_printed_is_not_recalled_again():
 
 def test_the_same_id_twice_gives_two_keys():
     first, second = read(user("a", 1), user("b", 1))
-    assert (first.key, second.key) == ("u-1", "u-1#2")
+    assert (first.key, second.key) == ("u-1", "u-1\0002")
+
+
+def test_what_is_typed_beside_a_tools_result_is_a_users():
+    block = {"type": "tool_result", "tool_use_id": "toolu_9", "content": "out"}
+    said = user([block, {"type": "text", "text": "and stop there"}])
+    assert roles(said) == [("tool", "out"), ("user", "and stop there")]
+    assert len({record.key for record in read(said)}) == 2
+
+
+def test_half_an_emoji_does_no_harm():
+    records = [user("cut \ud83d here"), tool_call("Bash", 2, command="x \udcff")]
+    for record in read(*records):
+        (record.text + "".join(call.argument for call in record.calls)).encode()
 
 
 def test_facts_sum_a_session_up():

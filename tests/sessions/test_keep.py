@@ -45,6 +45,36 @@ def test_a_secret_is_redacted_in_the_decoded_string_wherever_it_stands():
     assert kept.redacted == {"github-token": 1}
 
 
+def test_a_secret_under_a_key_that_is_repeated_does_not_stay():
+    raw = b'{"type":"user","uuid":"u","t":"' + SECRET.encode() + b'","t":"ok"}'
+    archived, _ = keep(raw + b"\n")
+    assert archived is not None
+    assert SECRET.encode() not in archived
+
+
+def test_a_name_tells_that_its_value_is_a_secret():
+    password = "h7Gk2" + "mQ9zX4v"
+    kept = keep_record(user("x", input={"db_password": password, "token_count": password}))
+    assert kept["input"] == {"db_password": "[redacted:assigned-secret]", "token_count": password}
+
+
+def test_numbers_keep_their_spelling_in_a_line_that_changes():
+    raw = '{"s":"' + SECRET + '","a":12345678901234567.891234,"b":1e400,"c":-0.0,"d":1E5,"e":[]}'
+    archived, _ = keep(raw.encode() + b"\n")
+    assert archived == raw.replace(SECRET, "[redacted:github-token]").encode()
+
+
+def test_two_secrets_as_keys_keep_both_values():
+    other = SECRET[:-1] + "B"
+    kept = keep_record({"type": "x", "uuid": "u", "m": {SECRET: 1, other: 2}})
+    assert sorted(kept["m"].values()) == [1, 2]
+
+
+def test_an_invalid_byte_in_a_bad_line_is_told():
+    archived, _ = keep(b"broken \xff line\n")
+    assert archived == b'{"type":"know.bad","text":"broken \\\\xff line"}'
+
+
 def test_a_secret_in_a_key_is_redacted_too():
     assert "[redacted:github-token]" in keep_record(user("x", extra={SECRET: 1}))["extra"]
 
@@ -52,6 +82,8 @@ def test_a_secret_in_a_key_is_redacted_too():
 def test_signatures_are_never_touched():
     record = assistant([{"type": "thinking", "thinking": "", "signature": SECRET}])
     assert keep_record(record) == record
+    other = keep_record(assistant([{"type": "tool_use", "input": {"signature": SECRET}}]))
+    assert SECRET not in json.dumps(other)
 
 
 def test_images_and_whole_files_become_stubs_that_name_what_they_were():

@@ -41,6 +41,8 @@ LOOK_ALIKES = [
     "MAX_TOKENS=200000000000000",
     "PASSWORD=changeme-please-1",
     "export SECRET_NAME=plainwordswithoutdigits",
+    "token = self.tokens[index_1234]",
+    "password: str = Field1234567890",
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
 ]
 
@@ -84,6 +86,45 @@ def test_a_key_block_without_an_end_is_redacted_to_the_end():
 def test_redacting_twice_changes_nothing_more(before: str, kind: str, after: str):
     once = redact(f"{before} {SECRETS[kind]} {after}")
     assert redact(once) == once
+
+
+ESCAPES = [
+    "\n",
+    " ",
+    '"',
+    "\\n",
+    "\\t",
+    "\\u000a",
+    "\x1b[32m",
+    "\x1b[1;32m",
+    "%3D",
+    "=",
+    "\\x1b[0m",
+]
+
+
+@pytest.mark.parametrize("kind", sorted(set(SECRETS) - {"private-key"}))
+@pytest.mark.parametrize("escape", ESCAPES)
+def test_a_secret_is_found_after_an_escape(kind: str, escape: str):
+    assert SECRETS[kind] not in redact(f"A=1{escape}{SECRETS[kind]}{escape}")
+
+
+def test_assigned_secrets_are_found_in_every_common_spelling():
+    value = "h7Gk2" + "mQ9zX4v"
+    for text in (
+        f"DB_PASSWORD={value}",
+        f"\\nDB_PASSWORD={value}",
+        f"password = '{value}'",
+        f'"api_key": "{value}"',
+        f'\\"api_key\\": \\"{value}\\"',
+        f"client-secret: '{value}'",
+    ):
+        assert value not in redact(text), text
+
+
+def test_a_long_run_of_names_is_looked_through_in_reasonable_work():
+    redact("SECRET" * 50_000)
+    redact("SECRET_" * 50_000 + "=")
 
 
 @given(

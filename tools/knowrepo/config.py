@@ -12,8 +12,12 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from knowrepo.errors import KnowError, NotARepositoryError
+
+if TYPE_CHECKING:
+    from tomlkit import TOMLDocument
 
 REPOSITORY_FILE = "know.toml"
 REPOSITORY_FORMAT = 1
@@ -127,28 +131,40 @@ def map_project(project: Project, *, make_default: bool) -> bool:
     Returns True where the file changed.
     """
     import tomlkit
+    from filelock import FileLock
 
     path = config_path()
-    before = path.read_text(encoding="utf-8") if path.exists() else ""
-    current = load_user_config()
-    document = tomlkit.parse(before)
-    if make_default and not current.repository:
-        document["repository"] = project.repository
-    if project not in current.projects:
-        others = [p for p in current.projects if p.identity != project.identity]
-        tables = tomlkit.aot()
-        for entry in (*others, project):
-            table = tomlkit.table()
-            table.update(
-                {"identity": entry.identity, "path": entry.path, "repository": entry.repository}
-            )
-            tables.append(table)
-        document["projects"] = tables
-    after = tomlkit.dumps(document)
-    if after == before:
-        return False
-    write_atomically(path, after.encode())
-    return True
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(path.with_name(f"{path.name}.lock")):
+        before = path.read_text(encoding="utf-8") if path.exists() else ""
+        current = load_user_config()
+        document = tomlkit.parse(before)
+        if make_default and not current.repository:
+            document["repository"] = project.repository
+        if project not in current.projects:
+            _put_project(document, project)
+        after = tomlkit.dumps(document)
+        if after != before:
+            write_atomically(path, after.encode())
+    return after != before
+
+
+def _put_project(document: TOMLDocument, project: Project) -> None:
+    """Add a project, or change the table that has its identity; all else stays."""
+    import tomlkit
+
+    entry = {
+        "identity": project.identity, "path": project.path, "repository": project.repository,
+    }  # fmt: skip
+    for table in document.get("projects", []):
+        if table.get("identity") == project.identity:
+            table.update(entry)
+            return
+    table = tomlkit.table()
+    table.update(entry)
+    if "projects" not in document:
+        document["projects"] = tomlkit.aot()
+    document["projects"].append(table)
 
 
 def load_repository_config(root: Path) -> RepositoryConfig:
@@ -172,15 +188,13 @@ def find_root(explicit: Path | None = None, *, start: Path | None = None) -> Pat
     The order is ``--repo``, ``KNOW_REPO``, the nearest parent of ``start`` with
     a ``know.toml``, the repository that the user's configuration names.
     """
-    named = explicit or (Path(os.environ["KNOW_REPO"]) if os.environ.get("KNOW_REPO") else None)
-    if named is not None:
-        if not named.is_dir():
-            raise NotARepositoryError(f"{named}: no such folder")
-        return named.resolve()
+    for origin, named in (("--repo", explicit), ("KNOW_REPO", os.environ.get("KNOW_REPO"))):
+        if named:
+            return _named_root(Path(named), origin)
     here = (start or Path.cwd()).resolve()
-    for folder in (here, *here.parents):
-        if (folder / REPOSITORY_FILE).is_file():
-            return folder
+    found = _root_above(here)
+    if found is not None:
+        return found
     configured = load_user_config().repository
     if configured:
         root = Path(configured)
@@ -196,15 +210,33 @@ def find_root(explicit: Path | None = None, *, start: Path | None = None) -> Pat
     )
 
 
+def _named_root(named: Path, origin: str) -> Path:
+    if not named.is_dir():
+        raise NotARepositoryError(f"{origin} {named}: no such folder")
+    found = _root_above(named.resolve())
+    if found is None:
+        raise NotARepositoryError(
+            f"{origin} {named}: no knowledge repository there or above (no {REPOSITORY_FILE})",
+            hint=f"run `know init {named}`",
+        )
+    return found
+
+
+def _root_above(here: Path) -> Path | None:
+    folders = (here, *here.parents)
+    return next((f for f in folders if (f / REPOSITORY_FILE).is_file()), None)
+
+
 def write_atomically(path: Path, data: bytes, *, durable: bool = False) -> None:
     """Publish ``data`` at ``path`` so that a reader sees the old bytes or the new.
 
     With ``durable`` the bytes are on the disk before the rename.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")
     try:
-        with temporary.open("wb") as stream:
+        # Exclusive: a link that lies in wait under this name is not followed.
+        with temporary.open("xb") as stream:
             stream.write(data)
             if durable:
                 stream.flush()

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from knowrepo.cli.common import QuietOption, RepoOption, progress, repository, say
+from knowrepo.cli.common import QuietOption, RepoOption, count, progress, repository, say, show
+from knowrepo.errors import UsageError
 
 if TYPE_CHECKING:
     from knowrepo.sessions.archive import Outcome
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 def archive(
     paths: Annotated[
-        list[Path], typer.Argument(help="Transcripts, or folders of them.", show_default=False)
+        list[str], typer.Argument(help="Transcripts, or folders of them.", show_default=False)
     ],
     repo: RepoOption = None,
     quiet: QuietOption = False,
@@ -30,7 +31,9 @@ def archive(
       know archive ~/.claude/projects/-home-me-app
       know archive session.jsonl
     """
-    run(paths, repo, quiet=quiet)
+    if not all(paths):  # an empty variable is no consent to archive this folder
+        raise UsageError("an empty path; name a transcript or a folder")
+    run([Path(path) for path in paths], repo, quiet=quiet)
 
 
 def run(paths: list[Path], repo: Path | None, *, quiet: bool) -> None:
@@ -40,8 +43,11 @@ def run(paths: list[Path], repo: Path | None, *, quiet: bool) -> None:
 
     sources = list(find_sources(paths))
     skipped = failed = 0
+    outcomes = archive_sources(
+        repository(repo), sources, waiting=lambda: say("another archive is running; waiting")
+    )
     with progress("archiving", quiet=quiet) as tell:
-        for done, outcome in enumerate(archive_sources(repository(repo), sources), start=1):
+        for done, outcome in enumerate(outcomes, start=1):
             tell(done, len(sources))
             if outcome.action == "not a transcript":
                 skipped += 1
@@ -52,9 +58,9 @@ def run(paths: list[Path], repo: Path | None, *, quiet: bool) -> None:
                 failed += 1
                 say(f"{outcome.source}: {outcome.note}")
             elif not (quiet and outcome.action in {"unchanged", "empty"}):
-                typer.echo(_line(outcome))
+                show(_line(outcome))
     if skipped and len(paths) != len(sources) and not quiet:
-        say(f"{skipped} other files are no transcripts that know can read")
+        say(f"{count(skipped, 'other file')} no transcript that know can read")
     if failed or (skipped and skipped == len(sources)):
         raise typer.Exit(1)
 
@@ -64,7 +70,9 @@ def _line(outcome: Outcome) -> str:
     name = outcome.session or str(outcome.source)
     if outcome.action == "empty":
         return f"{name}: empty"
-    parts = [f"{outcome.lines} lines"]
+    parts = [count(outcome.lines, "line")]
+    if outcome.action == "unchanged":
+        return f"{name}: unchanged, {parts[0]}"
     if outcome.action in {"grown", "joined"}:
         parts[0] += f" (+{outcome.added})"
     kept = outcome.kept
@@ -72,12 +80,12 @@ def _line(outcome: Outcome) -> str:
         kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(kept.redacted.items()))
         parts.append(f"redacted {kinds}")
     if kept.stubbed:
-        parts.append(f"{kept.stubbed} payloads stubbed")
+        parts.append(f"{count(kept.stubbed, 'payload')} stubbed")
     if kept.dropped:
-        parts.append(f"{kept.dropped} progress lines dropped")
+        parts.append(f"{count(kept.dropped, 'progress line')} dropped")
     if kept.bad:
         numbers = ", ".join(map(str, kept.bad[:5])) + ("…" if len(kept.bad) > 5 else "")
-        parts.append(f"{len(kept.bad)} bad lines kept as they are (line {numbers})")
+        parts.append(f"{count(len(kept.bad), 'bad line')} kept as text (line {numbers})")
     if kept.pending:
         parts.append("its last line is unfinished and waits")
     return f"{name}: {outcome.action}, {', '.join(parts)}"

@@ -7,6 +7,7 @@ any command's module, may import more than typer: a recall starts through it.
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -29,9 +30,32 @@ def repository(repo: Path | None) -> Repository:
     return open_repository(repo)
 
 
+def show(text: str) -> None:
+    """Print a line of the answer; who no longer listens stops no work."""
+    try:
+        typer.echo(_safe(text))
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def count(number: int, thing: str) -> str:
+    """Return a number with the thing that it counts."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
 def say(text: str) -> None:
     """Print a remark for a person."""
-    typer.echo(text, err=True)
+    typer.echo(_safe(text), err=True)
+
+
+def _safe(text: str) -> str:
+    """Return text without what a terminal would obey: any of it may come from an archive."""
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c in "\n\t" or ord(c) > 159 or 32 <= ord(c) < 127 else "\ufffd"
+        for c in text.replace("\r\n", "\n")
+    )
 
 
 @contextlib.contextmanager

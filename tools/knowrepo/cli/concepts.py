@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from knowrepo.cli.common import JsonOption, RepoOption, repository, say
+from knowrepo.cli.common import JsonOption, RepoOption, count, repository, say, show
 
 if TYPE_CHECKING:
     from knowrepo.concepts.bundle import Generated
@@ -38,27 +38,32 @@ def check(
       know check concepts/drafts/idea.md
       know check --strict --json
     """
-    found = _findings(repository(repo), paths or [])
+    here = repository(repo)
+    found = _findings(here, paths or [])
     errors = [finding for finding in found if finding.severity == "error"]
     warnings = [finding for finding in found if finding.severity == "warning"]
     if as_json:
         _print_json(found, conformant=not errors)
     else:
         for finding in found:
-            typer.echo(
+            show(
                 f"{finding.path}:{finding.line}:{finding.column}:"
                 f" {finding.severity} {finding.code} {finding.message}"
             )
         verdict = "conformant" if not errors else "not conformant"
-        say(f"{verdict}: {len(errors)} errors, {len(warnings)} warnings")
+        say(f"{verdict}: {count(len(errors), 'error')}, {count(len(warnings), 'warning')}")
+        if not paths:
+            _mention_drafts(here)
     if errors or (strict and warnings):
         raise typer.Exit(1)
 
 
 def _findings(repo: Repository, paths: list[Path]) -> list[Finding]:
     from knowrepo.concepts import bundle, validate
+    from knowrepo.concepts.model import FOLDER
     from knowrepo.config import REPOSITORY_FILE, load_repository_config
     from knowrepo.errors import KnowError
+    from knowrepo.git import plumbing
 
     files = bundle.read_tracked(repo)
     if paths:
@@ -75,7 +80,26 @@ def _findings(repo: Repository, paths: list[Path]) -> list[Finding]:
         validate.Finding(REPOSITORY_FILE, 1, 1, "KNOW301", f"`{key}` means nothing here")
         for key in load_repository_config(repo.root).unknown
     ]
-    return found
+    if not paths:
+        found += [
+            validate.Finding(path, 1, 1, code, message)
+            for code, message, listed in (
+                ("KNOW302", "in conflict; resolve it and `git add` it", plumbing.unmerged),
+                ("OKF208", "the name is not UTF-8; rename the file", plumbing.undecodable),
+            )
+            for path in listed(repo, FOLDER)
+        ]
+    return sorted(found)
+
+
+def _mention_drafts(repo: Repository) -> None:
+    """Say which concepts are looked at by nobody yet: the first trap for a newcomer."""
+    from knowrepo.concepts import bundle
+
+    found = bundle.drafts(repo)
+    if found:
+        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+        say(f"note: not tracked by git, so left out: {found[0]}{more}; `git add` makes it count")
 
 
 def _print_json(found: list[Finding], *, conformant: bool) -> None:
@@ -92,11 +116,15 @@ def tags_build(repo: RepoOption = None) -> None:
     """Write concepts/index.md and concepts/tag_index.jsonl from the tracked concepts."""
     from knowrepo.concepts import bundle
 
-    for file in bundle.write_generated(repository(repo)):
+    here = repository(repo)
+    for file in bundle.write_generated(here):
         if file.foreign:
             say(f"{file.path}: written by hand, left alone")
         else:
-            typer.echo(f"{file.path}: {'written' if file.stale else 'up to date'}")
+            show(f"{file.path}: {'written' if file.stale else 'up to date'}")
+            if file.stale or file.untracked:
+                say(f"add it to the next commit: git add {file.path}")
+    _mention_drafts(here)
 
 
 @tags.command("check")
@@ -106,7 +134,7 @@ def tags_check(repo: RepoOption = None) -> None:
 
     wrong = [file for file in bundle.generated_files(repository(repo)) if _is_wrong(file)]
     for file in wrong:
-        typer.echo(f"{file.path}: {'stale' if file.stale else 'not tracked'}")
+        show(f"{file.path}: {'stale' if file.stale else 'not tracked'}")
     if wrong:
         say(f"run: know tags build && git add {' '.join(file.path for file in wrong)}")
         raise typer.Exit(1)
@@ -120,14 +148,14 @@ def tags_list(repo: RepoOption = None, as_json: JsonOption = False) -> None:
 
     from knowrepo.concepts import bundle
 
-    counts = Counter(
+    counts: Counter[str] = Counter(
         tag for concept in bundle.read_concepts(repository(repo)) for tag in concept.tags
     )
     if as_json:
         typer.echo(json.dumps(dict(sorted(counts.items())), ensure_ascii=False))
         return
-    for tag, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
-        typer.echo(f"{count:5d}  {tag}")
+    for tag, number in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+        show(f"{number:5d}  {tag}")
 
 
 @hook.command("tags")

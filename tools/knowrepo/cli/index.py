@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from knowrepo.cli.common import JsonOption, QuietOption, RepoOption, progress, repository, say
+from knowrepo.cli.common import JsonOption, QuietOption, RepoOption, progress, repository, say, show
 
 if TYPE_CHECKING:
     from knowrepo.git.layout import Repository
@@ -34,17 +34,18 @@ def index(
 
     here = repository(repo)
     with progress("indexing", quiet=quiet) as tell:
-        done = refresh(here, progress=tell)
+        done = refresh(here, progress=tell, wait=5.0)
+    for note in done.notes:
+        say(note)
     if done.busy:
         say("another process is indexing this work tree; nothing to do")
         return
-    typer.echo(f"catalog: {done.indexed} documents indexed, {done.removed} removed")
+    show(f"catalog: {done.indexed} documents indexed, {done.removed} removed")
     if vectors:
         _embed(here, threads, quiet=quiet)
 
 
 def _embed(here: Repository, threads: int, *, quiet: bool) -> None:
-    from knowrepo.errors import ModelError
     from knowrepo.index import embed, models
 
     model = models.current()
@@ -56,28 +57,37 @@ def _embed(here: Repository, threads: int, *, quiet: bool) -> None:
         return
     from filelock import FileLock, Timeout
 
-    from knowrepo.index.catalog import Catalog
-    from knowrepo.index.fill import embed_pending, pending_texts
+    from knowrepo.errors import KnowError
+    from knowrepo.index.fill import embed as embed_texts
+    from knowrepo.index.fill import pending_texts
     from knowrepo.index.vectors import VectorStore
 
     store = VectorStore(here.vectors, embed.fingerprint(model))
+    for name in store.repair():
+        say(f"{store.folder / name}: cannot be read; set aside, and what it held is embedded anew")
+    from knowrepo.index.catalog import Catalog
+
     catalog = Catalog.open(here.catalog)
     if catalog is None:
-        raise ModelError(f"{here.catalog}: the catalog is gone", hint="run `know index` again")
+        raise KnowError(f"{here.catalog}: the catalog is gone", hint="run `know index` again")
     with catalog:
-        if not pending_texts(catalog, store):
-            typer.echo("vectors: 0 texts embedded")
-            return
-        store.folder.mkdir(parents=True, exist_ok=True)
+        waiting = pending_texts(catalog, store)
+    if waiting:
         try:
+            store.folder.mkdir(parents=True, exist_ok=True)
             with FileLock(store.folder / "embedding.lock", timeout=0):
                 embedder = embed.LlamaEmbedder(model, threads=threads)
                 with progress("embedding", quiet=quiet) as tell:
-                    count = embed_pending(catalog, store, embedder, progress=tell)
+                    embed_texts(waiting, store, embedder, progress=tell)
         except Timeout:
-            say("another process is embedding for this repository; nothing to do")
+            say("another process is embedding for this repository; run this again when it is done")
             return
-    typer.echo(f"vectors: {count} texts embedded")
+        except OSError as error:
+            raise KnowError(
+                f"{error.filename or store.folder}: cannot be written: {error.strerror}",
+                hint="make the git directory writable, and free some space",
+            ) from error
+    show(f"vectors: {len(waiting)} texts embedded")
 
 
 def status(repo: RepoOption = None, as_json: JsonOption = False) -> None:
@@ -95,13 +105,13 @@ def status(repo: RepoOption = None, as_json: JsonOption = False) -> None:
         typer.echo(json.dumps(facts, ensure_ascii=False))
         return
     for name, value in facts.items():
-        typer.echo(f"{name.replace('_', ' ') + ':':13} {value}")
+        show(f"{name.replace('_', ' ') + ':':13} {value}")
 
 
 def _facts(here: Repository) -> dict[str, Any]:
     from knowrepo.errors import ModelError
     from knowrepo.index import embed, freshness, models
-    from knowrepo.index.catalog import BEHIND, SEEN, Catalog
+    from knowrepo.index.catalog import BEHIND, SEEN, Catalog, DamagedError, told
 
     facts: dict[str, Any] = {
         "repository": str(here.root),
@@ -124,18 +134,22 @@ def _facts(here: Repository) -> dict[str, Any]:
     except ModelError as error:
         model = None
         facts["model"] = f"unusable: {error.message}"
+    live: set[str] = set()
     if catalog is not None:
-        with catalog:
-            facts.update(catalog.counts())
-            current = freshness.is_current(here, freshness.Signature.loads(catalog.meta(SEEN)))
-            facts["state"] = "current" if current else "behind the work tree; run `know index`"
-            facts["behind"] = int(catalog.meta(BEHIND) or 0)
-            live = set(catalog.text_hashes())
-        have: set[str] = set()
-        if model is not None and here.vectors.is_dir():
-            from knowrepo.index.vectors import VectorStore
+        try:
+            with told(here.catalog), catalog:
+                facts.update(catalog.counts())
+                current = freshness.is_current(here, freshness.Signature.loads(catalog.meta(SEEN)))
+                facts["state"] = "current" if current else "behind the work tree; run `know index`"
+                facts["behind"] = int(catalog.meta(BEHIND) or 0)
+                live = set(catalog.text_hashes())
+        except DamagedError:
+            facts["state"] = "damaged; `know index` builds it anew"
+    have: set[str] = set()
+    if model is not None and here.vectors.is_dir():
+        from knowrepo.index.vectors import VectorStore
 
-            have = VectorStore(here.vectors, embed.fingerprint(model)).hashes()
-        facts["embedded"] = len(live & have)
-        facts["pending"] = len(live - have)
+        have = VectorStore(here.vectors, embed.fingerprint(model)).hashes()
+    facts["embedded"] = len(live & have)
+    facts["pending"] = len(live - have)
     return facts

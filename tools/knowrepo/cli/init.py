@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from knowrepo.cli.common import say
+from knowrepo.cli.common import count, say, show
 
 if TYPE_CHECKING:
     from knowrepo.git.layout import Repository
@@ -29,24 +29,24 @@ _FILES = {
         "concepts/tag_index.jsonl -text\n"
         "concepts/index.md -text\n"
     ),
-    ".pre-commit-config.yaml": """\
+}
+_HOOKS = """\
 repos:
   - repo: local
     hooks:
       - id: know-check
         name: check the concepts against OKF
-        entry: know check
+        entry: know check{option}
         language: system
         always_run: true
         pass_filenames: false
       - id: know-tags
         name: rebuild the tag index
-        entry: know hook tags
+        entry: know hook tags{option}
         language: system
         always_run: true
         pass_filenames: false
-""",
-}
+"""
 
 
 def init(
@@ -55,7 +55,7 @@ def init(
     ] = Path(),
     project: Annotated[
         Path | None,
-        typer.Option(help="The project whose sessions belong here; by default this folder's."),
+        typer.Option(help="The project whose sessions belong here; by default the one you are in."),
     ] = None,
     archive: Annotated[
         bool | None,
@@ -84,12 +84,37 @@ def init(
     here = repository_at(folder.resolve())
     for name, content in _FILES.items():
         _create(here.root / name, content)
+    _create(here.work_tree / ".pre-commit-config.yaml", _hooks(here))
     _generate(here)
-    identity = identify_project((project or Path.cwd()).resolve())
+    identity = identify_project(_project(project, here))
     _map(here, identity.identity, identity.path, default=default)
     _offer_archive(here, identity.path, archive)
-    typer.echo("\nPut this line into AGENTS.md or CLAUDE.md, so that agents find it:\n")
-    typer.echo(AGENTS_LINE)
+    show("\nNext: git add -A, commit, and `pre-commit install` to have commits checked.")
+    show("Put this line into AGENTS.md or CLAUDE.md, so that agents find the memory:\n")
+    show(AGENTS_LINE)
+
+
+def _project(given: Path | None, here: Repository) -> Path:
+    """Return the folder of the project to map.
+
+    Outside of any git repository it is the repository itself: the folder one
+    happens to stand in may hold all of one's projects.
+    """
+    from knowrepo.errors import NotARepositoryError
+    from knowrepo.git.repo import work_tree_of
+
+    if given is not None:
+        return given.resolve()
+    try:
+        return work_tree_of(Path.cwd())
+    except NotARepositoryError:
+        return here.root
+
+
+def _hooks(here: Repository) -> str:
+    """Return the hooks' configuration; git runs hooks at the top of the work tree."""
+    inside = here.root.relative_to(here.work_tree).as_posix()
+    return _HOOKS.format(option="" if inside == "." else f" --repo '{inside}'")
 
 
 def _create(path: Path, content: str) -> None:
@@ -97,9 +122,9 @@ def _create(path: Path, content: str) -> None:
 
     if not path.exists():
         write_atomically(path, content.encode())
-        typer.echo(f"{path.name}: made")
+        show(f"{path.name}: made")
     elif path.read_text(encoding="utf-8", errors="replace") == content or path.name == "know.toml":
-        typer.echo(f"{path.name}: there already")
+        show(f"{path.name}: there already")
     else:
         say(f"{path.name}: there already and left alone; it may want:")
         say("".join(f"    {line}\n" for line in content.splitlines()).rstrip())
@@ -108,10 +133,10 @@ def _create(path: Path, content: str) -> None:
 def _generate(here: Repository) -> None:
     from knowrepo.concepts import bundle
 
-    here.concepts.mkdir(exist_ok=True)
-    here.sessions.mkdir(exist_ok=True)
+    for folder in (here.concepts, here.sessions):
+        here.inside(folder).mkdir(exist_ok=True)
     for file in bundle.write_generated(here):
-        typer.echo(f"{file.path}: {'made' if file.stale else 'there already'}")
+        show(f"{file.path}: {'made' if file.stale else 'there already'}")
 
 
 def _map(here: Repository, identity: str, path: Path, *, default: bool) -> None:
@@ -119,7 +144,7 @@ def _map(here: Repository, identity: str, path: Path, *, default: bool) -> None:
 
     mapped = map_project(Project(identity, str(path), str(here.root)), make_default=default)
     what = "maps" if mapped else "maps already"
-    typer.echo(f"{config_path()}: {what} {identity} to {here.root}")
+    show(f"{config_path()}: {what} {identity} to {here.root}")
 
 
 def _offer_archive(here: Repository, project: Path, archive: bool | None) -> None:
@@ -128,13 +153,15 @@ def _offer_archive(here: Repository, project: Path, archive: bool | None) -> Non
 
     found = list(transcripts_of(project))
     if not found:
-        typer.echo(f"no transcripts of {project} found")
+        show(f"no transcripts of {project} found")
         return
     if archive is None and sys.stdin.isatty():
-        archive = typer.confirm(f"Archive {len(found)} transcripts of {project} now?", default=True)
+        archive = typer.confirm(
+            f"Archive {count(len(found), 'transcript')} of {project} now?", default=True
+        )
     if archive:
         run(found, here.root, quiet=False)
     else:
         folders = sorted({str(path.parent) for path in found if "subagents" not in path.parts})
-        say(f"{len(found)} transcripts of {project} wait; their agent deletes them in time:")
+        say(f"{count(len(found), 'transcript')} of {project} not archived; agents delete theirs:")
         say("    know archive " + " ".join(f"'{folder}'" for folder in folders))

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -14,7 +15,10 @@ import typer
 
 from knowrepo import __version__
 from knowrepo.cli import archive, concepts, index, init, model, recall
+from knowrepo.cli.common import say
 from knowrepo.errors import KnowError
+
+INTERRUPTED = 130
 
 app = typer.Typer(
     name="know",
@@ -54,15 +58,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         app(args=arguments, prog_name="know")
     except SystemExit as done:
-        return done.code if isinstance(done.code, int) else int(done.code is not None)
+        code = done.code if isinstance(done.code, int) else int(done.code is not None)
+        if code == INTERRUPTED:
+            say("know: interrupted")
+        return code
     except KnowError as error:
-        typer.echo(f"know: {error.message}", err=True)
+        say(f"know: {error.message}")
         if error.hint:
-            typer.echo(f"  {error.hint}", err=True)
+            say(f"  {error.hint}")
         return error.exit_code
     except KeyboardInterrupt:
-        typer.echo("know: interrupted", err=True)
-        return 130
+        say("know: interrupted")
+        return INTERRUPTED
+    except OSError as error:  # a full or read-only disk, a file without permission
+        say(f"know: {error.filename or 'writing'}: {error.strerror or error}")
+        return 1
     except Exception as error:
         return _bug(error)
     return 0
@@ -70,12 +80,22 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def entry() -> None:
     """Run as a console script."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # closed by whoever started us
+            setattr(sys, name, io.TextIOWrapper(io.BytesIO()))
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that knows no `…`
     code = main()
     # What is still to be written to a closed pipe is nobody's concern.
     try:
         sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        say(f"know: standard output: {error.strerror}")
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = code or 1
     sys.exit(code)
 
 
@@ -89,6 +109,6 @@ def _bug(error: Exception) -> int:
     ) as log:
         log.write(f"know {__version__}, Python {sys.version}\n{sys.argv[1:]!r}\n\n")
         traceback.print_exception(error, file=log)
-    typer.echo(f"know: a bug: {type(error).__name__}: {error}", err=True)
-    typer.echo(f"  please report it with {log.name}", err=True)
+    say(f"know: a bug: {type(error).__name__}: {error}")
+    say(f"  please report it with {log.name}")
     return 3

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from knowrepo.cli.common import JsonOption, say
+from knowrepo.cli.common import JsonOption, say, show
 
 app = typer.Typer(no_args_is_help=True, help="The local embedding model.")
 
@@ -33,7 +33,7 @@ def pull(
     from knowrepo.index import models
 
     spec = models.find(name) if name else models.DEFAULT
-    typer.echo(models.pull(spec, source=source, say=say))
+    show(str(models.pull(spec, source=source, say=say)))
 
 
 @app.command("list")
@@ -59,7 +59,7 @@ def list_(as_json: JsonOption = False) -> None:
         return
     for row in rows:
         here = "here" if row["here"] else "not pulled"
-        typer.echo(
+        show(
             f"{row['name']}: {here}, {row['dimension']} dimensions, {row['window']} tokens,"
             f" {row['licence']}, {row['source']}"
         )
@@ -74,4 +74,4 @@ def path() -> None:
     if model is None:
         say("no model; `know model pull` brings one")
         raise typer.Exit(1)
-    typer.echo(model.path)
+    show(str(model.path))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from knowrepo.cli.common import JsonOption, QuietOption, RepoOption, repository, say
+from knowrepo.cli.common import JsonOption, QuietOption, RepoOption, repository, say, show
 from knowrepo.errors import UsageError
+
+if TYPE_CHECKING:
+    from knowrepo.recall.hits import Hit
 
 
 def recall(
@@ -53,26 +56,28 @@ def recall(
     """
     from knowrepo.index.catalog import Filter
 
-    _check_options(kind, since, until)
+    _check_options(kind)
     if get or timeline:
-        if query:
-            raise UsageError("--get and --timeline take no query")
+        if query or (get and timeline) or not (get + timeline).strip(" ,"):
+            raise UsageError("--get takes ids, --timeline one id, and both no query")
         _look_up(repo, get, timeline, window, full=full, as_json=as_json)
         return
-    if not query:
-        raise UsageError("nothing to look for", hint='try: know recall "how do we …"')
     from knowrepo.recall import present, route
 
     only = Filter(
-        kind=kind, type=type_, tag=tag, since=since, until=until,
-        session=session, project=project, agent=agent,
+        kind=kind, type=_text(type_), tag=_text(tag),
+        since=_date("since", since), until=_date("until", until),
+        session=_text(session), project=_text(project), agent=_text(agent),
     )  # fmt: skip
-    answer = route.recall(repository(repo), " ".join(query), limit=limit, only=only, full=full)
+    if not query and not only:
+        raise UsageError("nothing to look for", hint='try: know recall "how do we …"')
+    text = _text(" ".join(query or []))
+    answer = route.recall(repository(repo), text, limit=limit, only=only, full=full)
     if as_json:
         typer.echo(present.as_json(answer, full=full))
     else:
         for line in present.text(answer, full=full):
-            typer.echo(line)
+            show(line)
     if not quiet:
         for note in answer.notes:
             say(f"note: {note}")
@@ -87,41 +92,58 @@ def _look_up(
 
     from knowrepo.recall import present, route
 
-    opened = route.open_current(repository(repo))
     missing: list[str] = []
-    at = -1
-    with opened.catalog as catalog:
+    at, code = -1, 0
+    hits: list[Hit] = []
+    with route.current(repository(repo)) as opened:
+        catalog = opened.catalog
         if timeline:
-            hits, at = route.timeline(catalog, timeline, window)
-        else:
-            hits = []
-            for given in filter(None, (part.strip() for part in get.split(","))):
-                try:
-                    hits.append(route.with_text(catalog, route.resolve(catalog, given)))
-                except route.NoMatchError as error:
-                    missing.append(error.message)
+            hits, at = route.timeline(catalog, timeline.strip(" []"), window)
+        for given in filter(None, (part.strip(" []") for part in get.split(","))):
+            try:
+                hits.append(route.with_text(catalog, route.resolve(catalog, given)))
+            except (route.NoMatchError, route.MalformedError) as error:
+                missing.append(
+                    f"know: {error.message}; {error.hint}" if error.hint else error.message
+                )
+                code = max(code, error.exit_code)
     bodies = full or not timeline
     if as_json:
-        shown = [present.fields(hit, full=bodies) for hit in hits]
-        typer.echo(json.dumps({"version": present.JSON_VERSION, "hits": shown}, ensure_ascii=False))
+        found = [present.fields(hit, full=bodies) for hit in hits]
+        typer.echo(json.dumps({"version": present.JSON_VERSION, "hits": found}, ensure_ascii=False))
     else:
         for index, hit in enumerate(hits):
             mark = "> " if index == at else "  " if timeline and not bodies else ""
-            typer.echo(mark + (present.body(hit) if bodies else present.line(hit, scored=False)))
+            show(mark + (present.body(hit) if bodies else present.line(hit, scored=False)))
     for note in [*opened.notes, *missing]:
         say(note)
     if missing:
-        raise typer.Exit(1)
+        raise typer.Exit(code)
 
 
-def _check_options(kind: str, since: str, until: str) -> None:
-    from datetime import datetime
+def _text(argument: str) -> str:
+    """Return an argument that can be written; bytes that are not UTF-8 become `?`."""
+    return argument.encode("utf-8", "replace").decode()
 
+
+def _check_options(kind: str) -> None:
     if kind not in {"", "concept", "session"}:
         raise UsageError(f"--kind {kind}: neither `concept` nor `session`")
-    for name, value in (("since", since), ("until", until)):
-        try:
-            if value:
-                datetime.fromisoformat(value)
-        except ValueError as error:
-            raise UsageError(f"--{name} {value}: no ISO date", hint="write 2026-05-31") from error
+
+
+def _date(name: str, value: str) -> str:
+    """Return a date of an option in the form in which dates are compared."""
+    import re
+    from datetime import datetime
+
+    if re.fullmatch(r"\d{4}(?:-\d\d)?", value):
+        return value  # dates are compared as text, so a year or a month does
+    try:
+        found = datetime.fromisoformat(value) if value else None
+    except ValueError as error:
+        raise UsageError(
+            f"--{name} {value}: no ISO date", hint="write 2026-05-31, 2026-05 or 2026"
+        ) from error
+    if found is None:
+        return ""
+    return found.isoformat() if "T" in value else found.date().isoformat()

@@ -40,11 +40,16 @@ def read_tracked(repository: Repository) -> dict[str, bytes]:
     """
     repository.inside(repository.concepts)
     found: dict[str, bytes] = {}
-    for path in plumbing.tracked(repository, FOLDER):
+    for path in plumbing.tracked(repository, FOLDER, for_commit=True):
         full = repository.root / path
         if path.endswith(".md") and not full.is_symlink() and full.is_file():
             found[path] = full.read_bytes()
     return found
+
+
+def drafts(repository: Repository) -> list[str]:
+    """Return the concepts that git does not track: nobody's knowledge yet."""
+    return [path for path in plumbing.untracked(repository, FOLDER) if is_concept_path(path)]
 
 
 def read_concepts(repository: Repository) -> list[Concept]:
@@ -54,9 +59,17 @@ def read_concepts(repository: Repository) -> list[Concept]:
 
 
 def generated_files(repository: Repository) -> list[Generated]:
-    """Say what each generated file should hold and whether it does."""
+    """Say what each generated file should hold and whether it does.
+
+    Raises KnowError while concepts are in conflict: what they say is not decided.
+    """
+    conflicts = [path for path in plumbing.unmerged(repository, FOLDER) if is_concept_path(path)]
+    if conflicts:
+        raise KnowError(
+            f"{conflicts[0]}: in conflict", hint="resolve it and `git add` it, then run this again"
+        )
     concepts = read_concepts(repository)
-    known = plumbing.tracked(repository, tags.INDEX, tags.TAG_INDEX)
+    known = plumbing.tracked(repository, tags.INDEX, tags.TAG_INDEX, for_commit=True)
     found = []
     for path, content in (
         (tags.INDEX, tags.index_md(concepts)),

@@ -77,10 +77,11 @@ def from_document(path: str, document: Document) -> Concept:
 
 
 def _text(value: Any) -> str:
-    """Return a scalar as one line of text that can be written as UTF-8."""
+    """Return a scalar as one line of printable text that can be written as UTF-8."""
     if not isinstance(value, str):
         return ""
-    return " ".join(value.split()).encode("utf-8", "replace").decode()
+    line = " ".join(value.split()).encode("utf-8", "replace").decode()
+    return line if line.isprintable() else "".join(filter(str.isprintable, line))
 
 
 def _strings(value: Any) -> tuple[str, ...]:
@@ -93,5 +94,5 @@ def _strings(value: Any) -> tuple[str, ...]:
 
 
 def _title_of(path: str) -> str:
-    stem = PurePosixPath(path).stem.replace("-", " ").replace("_", " ").strip()
+    stem = _text(PurePosixPath(path).stem.replace("-", " ").replace("_", " "))
     return stem[:1].upper() + stem[1:]

@@ -39,6 +39,8 @@ CODES: Mapping[str, tuple[Severity, str, str]] = {
     "OKF205": ("notice", "S13", "a key of OKF v0.1"),
     "OKF206": ("notice", "S12", "a version of OKF that this check does not know"),
     "OKF207": ("warning", "S9", "a log.md has front matter"),
+    "OKF208": ("warning", "S3", "a file's name is not UTF-8"),
+    "KNOW302": ("error", "", "a file is in conflict after a merge"),
     "KNOW301": ("warning", "", "know.toml has a key that means nothing"),
 }
 """Code: severity, section of the spec, meaning."""

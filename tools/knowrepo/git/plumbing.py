@@ -2,10 +2,9 @@
 
 Owns the git processes that run on a hot path, where importing GitPython would
 cost more than the work. Everything is NUL-separated, nothing goes through a
-shell, and the environment is scrubbed of `GIT_*` unless it belongs to the very
-repository that is read: a hook hands down `GIT_DIR` and `GIT_INDEX_FILE`, which
-are right for its own repository (`git commit PATH` uses a temporary index) and
-ruinous for any other.
+shell, and the environment is scrubbed of `GIT_*`: a hook hands down `GIT_DIR` and
+`GIT_INDEX_FILE`, which are right for its own repository (`git commit PATH` uses a
+temporary index) and ruinous for any other.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from knowrepo.errors import KnowError
@@ -22,30 +21,38 @@ from knowrepo.git.layout import Repository
 _KEPT = frozenset({"GIT_SSH", "GIT_SSH_COMMAND", "GIT_ASKPASS", "GIT_EXEC_PATH", "GIT_TRACE"})
 
 
-def environment(repository: Repository) -> dict[str, str]:
-    """Return the environment for a git process on ``repository``."""
-    env = dict(os.environ)
-    if not _is_ours(env, repository):
-        env = {k: v for k, v in env.items() if not k.startswith("GIT_") or k in _KEPT}
+def environment(repository: Repository, *, for_commit: bool = False) -> dict[str, str]:
+    """Return the environment for a git process on ``repository``.
+
+    git finds the repository by the folder it runs in, so nothing that a hook
+    hands down is needed, but the index of the commit in the making: with
+    ``for_commit`` it is used where it belongs to this very work tree.
+    """
+    env = {k: v for k, v in os.environ.items() if not k.startswith("GIT_") or k in _KEPT}
     env["GIT_OPTIONAL_LOCKS"] = "0"  # a look must never contend with the user's own git
     env["LC_ALL"] = "C"
+    index = _index_of_commit(repository) if for_commit else None
+    if index is not None:
+        env["GIT_INDEX_FILE"] = str(index)
     return env
 
 
-def _is_ours(env: Mapping[str, str], repository: Repository) -> bool:
-    inherited = env.get("GIT_DIR")
-    if inherited is None:
-        # git exports GIT_INDEX_FILE to hooks without GIT_DIR in the main work
-        # tree; it is ours only where it lies in our git directory.
-        index = env.get("GIT_INDEX_FILE")
-        if index is None:
-            return False
-        path = (repository.work_tree / index).resolve()
-        return repository.git_dir.resolve() in path.parents
-    return Path(inherited).resolve() == repository.git_dir.resolve()
+def _index_of_commit(repository: Repository) -> Path | None:
+    """Return the index that git handed down, where it is one of this work tree."""
+    index = os.environ.get("GIT_INDEX_FILE")
+    if not index:
+        return None
+    path = repository.work_tree / index  # relative to the top, where git runs its hooks
+    git_dir = os.environ.get("GIT_DIR")
+    if git_dir is not None:
+        named = (repository.work_tree / git_dir).resolve()
+        return path if named == repository.git_dir.resolve() else None
+    return path if repository.git_dir.resolve() in path.resolve().parents else None
 
 
-def git(repository: Repository, *arguments: str, data: bytes | None = None) -> bytes:
+def git(
+    repository: Repository, *arguments: str, data: bytes | None = None, for_commit: bool = False
+) -> bytes:
     """Run git in the root of ``repository`` and return its standard output."""
     try:
         done = subprocess.run(
@@ -53,7 +60,7 @@ def git(repository: Repository, *arguments: str, data: bytes | None = None) -> b
             input=data,
             stdin=subprocess.DEVNULL if data is None else None,
             capture_output=True,
-            env=environment(repository),
+            env=environment(repository, for_commit=for_commit),
             check=False,
         )
     except FileNotFoundError as error:
@@ -66,13 +73,14 @@ def git(repository: Repository, *arguments: str, data: bytes | None = None) -> b
     return done.stdout
 
 
-def tracked(repository: Repository, *folders: str) -> dict[str, str]:
+def tracked(repository: Repository, *folders: str, for_commit: bool = False) -> dict[str, str]:
     """Return ``{path: blob oid}`` of the regular files that the git index holds.
 
     Paths are relative to the repository's root, with `/`. Symbolic links and
-    submodules are left out, and so is a path in conflict.
+    submodules are left out, and so is a path in conflict, and one whose name is
+    not UTF-8 (see `undecodable`).
     """
-    listing = git(repository, "ls-files", "--stage", "-z", "--", *folders)
+    listing = git(repository, "ls-files", "--stage", "-z", "--", *folders, for_commit=for_commit)
     found: dict[str, str] = {}
     for entry in listing.split(b"\0"):
         if not entry:
@@ -80,9 +88,31 @@ def tracked(repository: Repository, *folders: str) -> dict[str, str]:
         head, _, path = entry.partition(b"\t")
         mode, oid, stage = head.split(b" ")
         if mode.startswith(b"100") and stage == b"0":
-            with contextlib.suppress(UnicodeDecodeError):  # `know check` reports such names
+            with contextlib.suppress(UnicodeDecodeError):
                 found[path.decode()] = oid.decode()
     return found
+
+
+def undecodable(repository: Repository, folder: str) -> list[str]:
+    """Return the tracked names that are not UTF-8, their odd bytes as `\\xff`."""
+    listing = git(repository, "ls-files", "-z", "--", folder)
+    odd = [raw for raw in listing.split(b"\0") if raw.decode("utf-8", "replace").encode() != raw]
+    return _names(b"\0".join(odd))
+
+
+def untracked(repository: Repository, folder: str) -> list[str]:
+    """Return the names that git neither tracks nor ignores."""
+    return _names(git(repository, "ls-files", "--others", "--exclude-standard", "-z", "--", folder))
+
+
+def unmerged(repository: Repository, folder: str) -> list[str]:
+    """Return the names that a merge left in conflict."""
+    listing = git(repository, "ls-files", "--unmerged", "-z", "--", folder)
+    return sorted({name.partition("\t")[2] for name in _names(listing)})
+
+
+def _names(listing: bytes) -> list[str]:
+    return [raw.decode("utf-8", "backslashreplace") for raw in listing.split(b"\0") if raw]
 
 
 def blobs(repository: Repository, oids: Sequence[str]) -> Iterator[bytes | None]:

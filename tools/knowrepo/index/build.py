@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -22,23 +23,34 @@ from knowrepo.errors import KnowError
 from knowrepo.git import plumbing
 from knowrepo.git.layout import Repository
 from knowrepo.index import freshness
-from knowrepo.index.catalog import BEHIND, SEEN, Catalog
-from knowrepo.index.documents import put_concept, put_session
+from knowrepo.index.catalog import BEHIND, SEEN, Catalog, DamagedError, told
+from knowrepo.index.documents import put_concept, put_session, put_unreadable
 
 Progress = Callable[[int, int], None]
 """Told (done, total) now and then."""
 
-_SECONDS_A_TRANSACTION = 0.5
+_SECONDS_A_TRANSACTION = 0.2
+_BATCH = 64
+_BY_COMMIT = "commit"  # the stamp of a concept whose date is that of its last commit
+BYTES_A_SECOND = 4_000_000
+"""What a session is indexed at, roughly: a larger one does not fit a recall's time."""
+SLOWER_CONCEPTS = 8
+"""As many times longer does a concept take, whose Markdown is parsed."""
 
 
 @dataclass(frozen=True)
 class Refreshed:
-    """What a refresh did: documents indexed anew, removed, and left for later."""
+    """What a refresh did: documents indexed anew, removed, and left for later.
+
+    ``busy``: another process is indexing, and nothing was done here. ``notes``
+    name what could not be indexed.
+    """
 
     indexed: int = 0
     removed: int = 0
     behind: int = 0
-    busy: bool = False  # another process is indexing
+    busy: bool = False
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -46,66 +58,76 @@ class _Source:
     key: str
     path: str
     mark: str  # a concept's blob oid, a session's stamp
+    size: int = 0  # bytes of a session
 
 
 def refresh(
     repository: Repository,
     *,
     budget: float | None = None,
+    wait: float = 0.0,
     progress: Progress = lambda _done, _total: None,
 ) -> Refreshed:
     """Bring the catalog up to the present state, for ``budget`` seconds at most.
 
-    Raises KnowError where the catalog cannot be written. Where another process
-    is at it, nothing is done and ``busy`` is set.
+    ``wait`` is how many seconds to wait for another process that is at it.
+    A damaged catalog is built anew. Raises KnowError where it cannot be written.
     """
     try:
         repository.locks.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise KnowError(
-            f"{repository.locks}: cannot be written: {error.strerror}",
-            hint="make the git directory writable, or work in a clone that is yours",
-        ) from error
-    lock = FileLock(repository.locks / "catalog.lock", timeout=0)
-    try:
-        with lock, Catalog.create(repository.catalog) as catalog:
-            return _refresh(repository, catalog, budget, progress)
+        with FileLock(repository.locks / "catalog.lock", timeout=wait):
+            try:
+                return _refresh(repository, budget, progress)
+            except DamagedError:
+                Catalog.discard(repository.catalog)
+                return _refresh(repository, budget, progress)
     except Timeout:
         return Refreshed(busy=True)
-    except PermissionError as error:
+    except OSError as error:
         raise KnowError(
-            f"{error.filename}: cannot be written: {error.strerror}",
+            f"{error.filename or repository.locks}: cannot be written: {error.strerror}",
             hint="make the git directory writable, or work in a clone that is yours",
         ) from error
 
 
-def _refresh(
+def _refresh(repository: Repository, budget: float | None, progress: Progress) -> Refreshed:
+    with told(repository.catalog), Catalog.create(repository.catalog) as catalog:
+        return _bring_up(repository, catalog, budget, progress)
+
+
+def _bring_up(
     repository: Repository, catalog: Catalog, budget: float | None, progress: Progress
 ) -> Refreshed:
     started = time.monotonic()
     signature = freshness.take(repository)  # before the look, so that a later change shows
     known = catalog.states()
     present = {source.key: source for source in _sources(repository)}
-    gone = [key for key in known if key not in present]
+    # What a merge left in conflict stays as it was until a person has decided.
+    undecided = {p.rpartition(".")[0] for p in plumbing.unmerged(repository, FOLDER)}
+    gone = [key for key in known if key not in present and key not in undecided]
     changed = [source for source in present.values() if not _is_known(source, known)]
-    changed.sort(key=lambda s: (not s.path.startswith(f"{FOLDER}/"), s.path))
+    changed.sort(key=lambda s: (not _is_concept(s), s.path))
+    most = None if budget is None else int(budget * BYTES_A_SECOND)
+    late = [source for source in changed if most is not None and source.size > most]
+    changed = [source for source in changed if source not in late]
     with catalog.transaction():
         for key in gone:
             catalog.remove(key)
     done = 0
+    notes: list[str] = []
     while done < len(changed):
         if budget is not None and time.monotonic() - started > budget:
             break
         with catalog.transaction():
-            done = _index_some(repository, catalog, changed, done, budget)
+            done = _index_some(repository, catalog, changed, done, notes, late, most)
         progress(done, len(changed))
-    behind = len(changed) - done
+    behind = len(changed) - done + len(late)
     with catalog.transaction():
         if not behind and budget is None:  # reading the history may take long
             _date_by_commit(repository, catalog)
         catalog.set_meta(BEHIND, str(behind))
         catalog.set_meta(SEEN, signature.dumps() if not behind else "")
-    return Refreshed(indexed=done, removed=len(gone), behind=behind)
+    return Refreshed(done, len(gone), behind, notes=tuple(notes))
 
 
 def _sources(repository: Repository) -> Iterator[_Source]:
@@ -115,12 +137,23 @@ def _sources(repository: Repository) -> Iterator[_Source]:
     for folder, _, names in os.walk(repository.inside(repository.sessions)):
         for name in names:
             full = Path(folder, name)
-            if name.endswith(".jsonl") and not name.startswith(".") and not full.is_symlink():
-                path = full.relative_to(repository.root).as_posix()
-                stat = full.stat()
-                yield _Source(
-                    path.removesuffix(".jsonl"), path, f"{stat.st_size}.{stat.st_mtime_ns}"
-                )
+            path = full.relative_to(repository.root).as_posix()
+            if not name.endswith(".jsonl") or name.startswith(".") or not _is_text(path):
+                continue
+            with contextlib.suppress(FileNotFoundError):  # gone since we looked
+                found = full.lstat()
+                if stat.S_ISREG(found.st_mode):
+                    stamp = f"{found.st_size}.{found.st_mtime_ns}"
+                    yield _Source(path.removesuffix(".jsonl"), path, stamp, found.st_size)
+
+
+def _is_text(path: str) -> bool:
+    """Say whether a file's name can be written as text; ours always can."""
+    return not any("\ud800" <= character <= "\udfff" for character in path)
+
+
+def _is_concept(source: _Source) -> bool:
+    return source.path.startswith(f"{FOLDER}/")
 
 
 def _is_known(source: _Source, known: dict[str, tuple[str, str, str]]) -> bool:
@@ -133,12 +166,18 @@ def _index_some(
     catalog: Catalog,
     changed: list[_Source],
     start: int,
-    budget: float | None,
+    notes: list[str],
+    late: list[_Source],
+    most: int | None,
 ) -> int:
-    """Index from ``start`` on for a while; returns how far it came."""
-    until = time.monotonic() + min(_SECONDS_A_TRANSACTION, budget or _SECONDS_A_TRANSACTION)
-    batch = changed[start : start + 64]
-    concepts = [source for source in batch if source.path.startswith(f"{FOLDER}/")]
+    """Index from ``start`` on for a while; returns how far it came.
+
+    What cannot be read is told to ``notes``; a concept of more than ``most``
+    bytes is left for later.
+    """
+    until = time.monotonic() + _SECONDS_A_TRANSACTION
+    batch = changed[start : start + _BATCH]
+    concepts = [source for source in batch if _is_concept(source)]
     contents = dict(
         zip(
             (source.key for source in concepts),
@@ -147,11 +186,20 @@ def _index_some(
         )
     )
     for offset, source in enumerate(batch):
-        if source.key in contents:
-            put_concept(catalog, source.path, source.mark, contents[source.key] or b"")
-        else:
-            with contextlib.suppress(FileNotFoundError):  # gone since we looked; seen next time
-                put_session(catalog, repository.root, source.path, source.mark)
+        content = contents.get(source.key) or b""
+        if most is not None and len(content) > most // SLOWER_CONCEPTS:
+            late.append(source)
+            continue
+        try:
+            with catalog.part():
+                if source.key in contents:
+                    put_concept(catalog, source.path, source.mark, content)
+                else:
+                    put_session(catalog, repository.root, source.path, source.mark)
+        except (OSError, ValueError, RecursionError) as error:
+            # One file that cannot be read costs one document, not the catalog.
+            notes.append(f"{source.path}: not indexed: {error}")
+            put_unreadable(catalog, source.path, source.mark)
         if time.monotonic() > until:
             return start + offset + 1
     return start + len(batch)
@@ -159,10 +207,14 @@ def _index_some(
 
 def _date_by_commit(repository: Repository, catalog: Catalog) -> None:
     """Give concepts that name no date of their own that of their last commit."""
-    undated = [key for key, (_, stamp, date) in catalog.states().items() if not stamp and not date]
+    undated = [
+        key
+        for key, (_, stamp, date) in catalog.states().items()
+        if stamp == _BY_COMMIT or not (stamp or date)
+    ]
     if not undated:
         return
     dates = plumbing.commit_dates(repository, FOLDER)
     for key in undated:
         if f"{key}.md" in dates:
-            catalog.restamp(key, date=dates[f"{key}.md"])
+            catalog.restamp(key, stamp=_BY_COMMIT, date=dates[f"{key}.md"])

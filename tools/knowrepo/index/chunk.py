@@ -25,6 +25,7 @@ LIMIT = 1200
 _CALL = 200  # characters of a tool call
 _HEAD, _TAIL = 300, 150  # characters of a tool's output
 _LINE = 120  # characters of a heading taken from a user's line
+_JOINT = "\0"  # between the parts of an anchor: it stands in no heading and no id
 _SPEAKERS = {"user": "User", "assistant": "Assistant", "tool": "Output"}
 
 
@@ -57,7 +58,7 @@ class Chunk:
 
 def text_hash(text: str) -> str:
     """Return the name of an embedded text: the first 128 bits of its sha256, in hex."""
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:32]
 
 
 def document_id(key: str) -> str:
@@ -84,14 +85,14 @@ def concept_chunks(concept: Concept, *, body_line: int = 1) -> list[Chunk]:
             text = "\n\n".join(filter(None, (concept.description, text)))
         if not text:
             continue
-        name = " > ".join(section.headings)
+        name = " > ".join(" ".join(heading.split()) for heading in section.headings)
         seen[name] = seen.get(name, 0) + 1
-        anchor = name if seen[name] == 1 else f"{name}#{seen[name]}"
+        anchor = name if seen[name] == 1 else f"{name}{_JOINT}{seen[name]}"
         context = " > ".join((concept.title, *section.headings))
         for part, piece in enumerate(_section_parts(section, text)):
             chunks.append(
                 Chunk(
-                    anchor=anchor if part == 0 else f"{anchor}/{part}",
+                    anchor=anchor if part == 0 else f"{anchor}{_JOINT}/{part}",
                     heading=name,
                     text=piece,
                     context=context,
@@ -173,7 +174,7 @@ def _pieces(record: Record) -> Iterator[_Piece]:
     lines += [f"{call.name}: {_one_line(call.argument, _CALL)}" for call in record.calls]
     parts = cut("\n".join(lines), LIMIT)
     for part, piece in enumerate(parts):
-        anchor = record.key if part == 0 else f"{record.key}/{part}"
+        anchor = record.key if part == 0 else f"{record.key}{_JOINT}/{part}"
         yield _Piece(anchor, piece, record.time, record.line)
 
 

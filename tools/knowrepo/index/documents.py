@@ -159,6 +159,22 @@ def put_session(catalog: Catalog, root: Path, path: str, stamp: str) -> None:
     catalog.put(document, _stored(key, chunks))
 
 
+def put_unreadable(catalog: Catalog, path: str, mark: str) -> None:
+    """Put a document that could not be read, so that it is not tried at every recall."""
+    key, _, extension = path.rpartition(".")
+    catalog.put(
+        Document(
+            key=key,
+            uid=document_id(key),
+            path=path,
+            oid=mark,
+            kind="concept" if extension == "md" else "session",
+            title=PurePosixPath(key).name,
+        ),
+        [],
+    )
+
+
 def blob_oid(data: bytes) -> str:
     """Return git's name of a blob (the SHA-1 object format)."""
     return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()

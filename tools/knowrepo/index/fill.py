@@ -6,7 +6,7 @@ at any time, and goes on where it was.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from knowrepo.index.catalog import Catalog
 from knowrepo.index.embed import Embedder, Passage
@@ -19,32 +19,29 @@ Progress = Callable[[int, int], None]
 """Told (done, total) now and then."""
 
 
-def pending_texts(catalog: Catalog, store: VectorStore) -> dict[str, str]:
-    """Return ``{text hash: text}`` of what has no vector, in the order to embed it."""
+def pending_texts(catalog: Catalog, store: VectorStore) -> list[tuple[str, str]]:
+    """Return (text hash, text) of what has no vector, in the order to embed it."""
     have = store.hashes()
-    return {name: text for name, text in catalog.texts() if name not in have}
+    return list({name: text for name, text in catalog.texts() if name not in have}.items())
 
 
-def embed_pending(
-    catalog: Catalog,
+def embed(
+    waiting: Sequence[tuple[str, str]],
     store: VectorStore,
     embedder: Embedder,
     *,
     progress: Progress = lambda _done, _total: None,
-) -> int:
-    """Embed every text that has no vector, publishing batch by batch; returns how many.
+) -> None:
+    """Embed texts, publishing their vectors batch by batch.
 
-    An interrupt loses the batch that it falls in, and no more.
+    An interrupt loses the batch that it falls in, and no more. No catalog is
+    held open meanwhile: this may take hours.
     """
-    waiting = list(pending_texts(catalog, store).items())
     progress(0, len(waiting))
     for start in range(0, len(waiting), BATCH):
-        batch = waiting[start : start + BATCH]
         rows: list[Row] = []
-        for offset, (name, text) in enumerate(batch):
-            rows += [
-                (name, part, v) for part, v in enumerate(embedder.embed_passage(Passage(text)))
-            ]
+        for offset, (name, text) in enumerate(waiting[start : start + BATCH]):
+            vectors = embedder.embed_passage(Passage(text))
+            rows += [(name, part, vector) for part, vector in enumerate(vectors)]
             progress(start + offset + 1, len(waiting))
         store.add(rows)
-    return len(waiting)

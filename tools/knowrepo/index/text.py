@@ -30,6 +30,8 @@ STOP_WORDS = frozenset(
     """.split()
 )
 
+LONGEST_WORD = 4096
+"""A longer run is no word: nobody looks for half a megabyte of base64."""
 _WORD = re.compile(r"\w+(?:[-'’.]\w+)*")
 _APOSTROPHE = re.compile(r"['’]")
 _JOINT = re.compile(r"[-._]")
@@ -51,15 +53,20 @@ def words(text: str) -> Iterator[str]:
 def spelled(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield each word of ``text`` whole, with its parts where it is an identifier."""
     for match in _WORD.finditer(text):
-        run = match.group()
-        if run.isascii():
-            yield from _spelling(run)
-            continue
-        for piece in _unspaced().split(run):
-            if _unspaced().fullmatch(piece):
-                yield from ((pair, ()) for pair in _bigrams(piece))
-            else:
-                yield from _spelling(piece)
+        yield from _spelled_run(match.group())
+
+
+@lru_cache(maxsize=1 << 15)
+def _spelled_run(run: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    if run.isascii():
+        return tuple(_spelling(run)) if len(run) <= LONGEST_WORD else ()
+    found: list[tuple[str, tuple[str, ...]]] = []
+    for piece in _unspaced().split(run):
+        if _unspaced().fullmatch(piece):
+            found += ((pair, ()) for pair in _bigrams(piece))
+        else:
+            found += _spelling(piece)
+    return tuple(found)
 
 
 def analysed(text: str) -> str:

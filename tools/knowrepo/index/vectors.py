@@ -74,7 +74,10 @@ class VectorStore:
         with self._attached() as (db, table):
             if not table:
                 return set()
-            rows = db.execute(f"SELECT DISTINCT hash FROM ({table})").fetchall()
+            try:
+                rows = db.execute(f"SELECT DISTINCT hash FROM ({table})").fetchall()
+            except duckdb.Error:
+                return set()  # `repair` finds out which
         return {text_hash.hex for (text_hash,) in rows}
 
     def add(self, rows: Sequence[Row]) -> None:
@@ -86,10 +89,12 @@ class VectorStore:
             with FileLock(self._folder / "lock"):
                 name = self._write(rows)
                 self._publish([*self._manifest(), (name, len(rows))])
-                self._merge()
-        except OSError as error:
+                with contextlib.suppress(duckdb.Error):  # merging is a comfort, never a condition
+                    self._merge()
+        except (OSError, duckdb.Error) as error:
+            reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
             raise KnowError(
-                f"{error.filename or self._folder}: vectors cannot be written: {error.strerror}",
+                f"{self._folder}: vectors cannot be written: {reason}",
                 hint="make the git directory writable, and free some space",
             ) from error
 
@@ -98,6 +103,15 @@ class VectorStore:
 
         The filter comes first: what is not in ``live`` takes no place.
         """
+        try:
+            return self._search(query, live, limit)
+        except duckdb.Error as error:
+            raise KnowError(
+                f"{self._folder}: vectors cannot be read: {str(error).splitlines()[0]}",
+                hint="`know index` sets the damaged ones aside",
+            ) from error
+
+    def _search(self, query: Vector, live: Sequence[str], limit: int) -> Found:
         with self._attached() as (db, table):
             if not table or not live:
                 return Found([], 0)
@@ -208,30 +222,58 @@ class VectorStore:
     def _attached(
         self, names: Sequence[str] | None = None
     ) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
-        """Give a connection and the SQL of a table of all rows; an empty one for none."""
+        """Give a connection and the SQL of a table of all rows; an empty one for none.
+
+        A segment that cannot be read is passed over: its texts count as not embedded.
+        """
         with duckdb.connect() as db:
-            for attempt in range(3):
+            attached: dict[str, str] = {}
+            # A merge may replace segments between the look at the manifest and
+            # the opening, so a second look is taken where one is missing.
+            for _ in range(3):
                 wanted = list(names) if names is not None else [n for n, _ in self._manifest()]
-                try:
-                    tables = list(self._attach(db, wanted, attempt))
+                for name in wanted:
+                    if name not in attached and self._attach(db, name, f"a{len(attached)}"):
+                        attached[name] = f"a{len(attached)}"
+                if all(name in attached for name in wanted):
                     break
-                except (duckdb.IOException, duckdb.CatalogException):
-                    # A merge replaced a segment between our two looks.
-                    continue
-            else:
-                raise KnowError(
-                    f"{self._folder}: a segment of vectors cannot be read",
-                    hint=f"remove {self._folder} and run `know index`",
-                )
+            tables = [attached[name] for name in wanted if name in attached]
             yield db, " UNION ALL ".join(f"FROM {table}.vectors" for table in tables)
 
-    def _attach(
-        self, db: duckdb.DuckDBPyConnection, names: Sequence[str], attempt: int
-    ) -> Iterator[str]:
-        for index, name in enumerate(names):
-            table = f"a{attempt}_{index}"
-            db.execute(f"ATTACH '{_quoted(self._folder / name)}' AS {table} (READ_ONLY)")
-            yield table
+    def _attach(self, db: duckdb.DuckDBPyConnection, name: str, alias: str) -> bool:
+        try:
+            db.execute(f"ATTACH '{_quoted(self._folder / name)}' AS {alias} (READ_ONLY)")
+            db.execute(f"SELECT hash, part, vector FROM {alias}.vectors LIMIT 0")
+        except duckdb.Error:
+            return False
+        return True
+
+    def repair(self) -> list[str]:
+        """Set segments aside that cannot be read to the end; returns their names."""
+        with duckdb.connect() as db:
+            broken = [
+                name
+                for index, (name, rows) in enumerate(self._manifest())
+                if not (self._attach(db, name, f"r{index}") and _is_whole(db, f"r{index}", rows))
+            ]
+        if broken:
+            with FileLock(self._folder / "lock"):
+                self._publish([entry for entry in self._manifest() if entry[0] not in broken])
+            for name in broken:
+                with contextlib.suppress(FileNotFoundError):
+                    (self._folder / name).replace(self._folder / f"{name}.damaged")
+        return broken
+
+
+def _is_whole(db: duckdb.DuckDBPyConnection, alias: str, rows: int) -> bool:
+    try:
+        read = db.execute(
+            "SELECT count(hash), count(part), count(list_sum(vector::FLOAT[]))"
+            f" FROM {alias}.vectors"
+        ).fetchone()
+    except duckdb.Error:
+        return False
+    return read == (rows, rows, rows)
 
 
 def _quoted(path: Path) -> str:

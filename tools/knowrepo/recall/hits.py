@@ -44,9 +44,24 @@ def document_hit(catalog: Catalog, document: Document, score: float) -> Hit:
     if not summary:
         first = catalog.first_chunk(document.id)
         summary = first.text if first else ""
+    return _hit(catalog, document, document.uid, score, summary)
+
+
+def chunk_hit(catalog: Catalog, document: Document, chunk: StoredChunk, score: float) -> Hit:
+    """Return a chunk as a hit."""
+    return replace(
+        _hit(catalog, document, chunk.uid, score, chunk.text),
+        heading=chunk.heading,
+        date=(chunk.time or document.date)[:10],
+        line=chunk.line,
+        text=chunk.text,
+    )
+
+
+def _hit(catalog: Catalog, document: Document, uid: str, score: float, summary: str) -> Hit:
     return Hit(
-        id=catalog.shown_id(document.uid),
-        uid=document.uid,
+        id=catalog.shown_id(uid),
+        uid=uid,
         kind=document.kind,
         path=document.path,
         shown_path=_shown_path(catalog, document),
@@ -54,23 +69,9 @@ def document_hit(catalog: Catalog, document: Document, score: float) -> Hit:
         title=document.title,
         heading="",
         date=document.date[:10],
-        summary=shorten(summary, 80),
+        summary=shorten(_SPEAKER.sub("", summary), 80),
         score=round(score, 4),
         marks=_marks(document),
-    )
-
-
-def chunk_hit(catalog: Catalog, document: Document, chunk: StoredChunk, score: float) -> Hit:
-    """Return a chunk as a hit."""
-    return replace(
-        document_hit(catalog, document, score),
-        id=catalog.shown_id(chunk.uid),
-        uid=chunk.uid,
-        heading=chunk.heading,
-        date=(chunk.time or document.date)[:10],
-        summary=shorten(_SPEAKER.sub("", chunk.text), 80),
-        line=chunk.line,
-        text=chunk.text,
     )
 
 

@@ -1,14 +1,12 @@
 """An answer as text and as JSON.
 
-Owns what a person or an agent reads: plain lines on standard output, nothing
-that a terminal would obey. Recalled text is quoted with where it comes from;
-it is never put as an instruction.
+Owns what a person or an agent reads: plain lines, one a hit. Recalled text is
+quoted with where it comes from; it is never put as an instruction.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 
 from knowrepo.recall.hits import Hit, shorten
@@ -16,8 +14,6 @@ from knowrepo.recall.route import Answer
 
 JSON_VERSION = 1
 _TITLE = 60
-# Archived text may hold escape sequences that a terminal would act on.
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def line(hit: Hit, *, scored: bool = True) -> str:
@@ -27,7 +23,7 @@ def line(hit: Hit, *, scored: bool = True) -> str:
     date = f" {hit.date}" if hit.date else ""
     summary = "" if hit.summary == title else f": {hit.summary}"
     score = f" score={hit.score:.2f}" if scored else ""
-    return safe(f"[{hit.id}] {hit.shown_path}{date} | {title}{marks}{summary}{score}")
+    return f"[{hit.id}] {hit.shown_path}{date} | {title}{marks}{summary}{score}"
 
 
 def body(hit: Hit) -> str:
@@ -37,7 +33,7 @@ def body(hit: Hit) -> str:
     date = f" {hit.date}" if hit.date else ""
     marks = "".join(f" ({mark})" for mark in hit.marks)
     head = " ".join(f"[{hit.id}] {place}{date} | {hit.title}{heading}{marks}".split())
-    return safe(f"{head}\n\n{hit.text.strip()}\n")
+    return f"{head}\n\n{hit.text.strip()}\n"
 
 
 def text(answer: Answer, *, full: bool) -> Iterator[str]:
@@ -48,9 +44,9 @@ def text(answer: Answer, *, full: bool) -> Iterator[str]:
 
 def trail(answer: Answer) -> str:
     """Return the line that says how an answer came about."""
-    hits = "no match" if not answer.hits else f"{len(answer.hits)} hits"
+    hits = {0: "no match", 1: "1 hit"}.get(len(answer.hits), f"{len(answer.hits)} hits")
     reason = f" ({answer.reason})" if answer.reason else ""
-    return safe(f"{answer.route}{reason}: {hits} in {answer.seconds * 1000:.1f} ms")
+    return f"{answer.route}{reason}: {hits} in {answer.seconds * 1000:.1f} ms"
 
 
 def as_json(answer: Answer, *, full: bool) -> str:
@@ -90,8 +86,3 @@ def fields(hit: Hit, *, full: bool) -> dict[str, object]:
     if full:
         found["text"] = hit.text
     return found
-
-
-def safe(text: str) -> str:
-    """Return ``text`` without what a terminal would obey."""
-    return _CONTROL.sub("�", text.replace("\r\n", "\n"))

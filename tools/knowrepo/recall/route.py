@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from knowrepo.errors import KnowError, UsageError
 from knowrepo.git.layout import Repository
 from knowrepo.index import freshness
-from knowrepo.index.catalog import SEEN, Catalog, Filter
+from knowrepo.index.catalog import SEEN, Catalog, DamagedError, Filter, told
 from knowrepo.index.text import content_words
 from knowrepo.recall import structured
 from knowrepo.recall.hits import Hit, chunk_hit, document_hit, standing
@@ -42,8 +44,8 @@ class Answer:
     reason: str
     hits: list[Hit]
     seconds: float
-    behind: int = 0
-    pending: int = 0
+    behind: int = 0  # documents not indexed yet; -1 where another process is at it
+    pending: int = 0  # texts without a vector
     notes: list[str] = field(default_factory=list)
 
 
@@ -57,11 +59,33 @@ class Opened:
     partial: bool = False
 
 
-def open_current(repository: Repository) -> Opened:
-    """Open the catalog, brought up to the present state as far as time allows."""
+@contextmanager
+def current(repository: Repository) -> Iterator[Opened]:
+    """Give the catalog, brought up to the present state as far as time allows.
+
+    All that is asked of it is answered from one state. A damaged catalog is
+    built anew for the next question, and said to be so.
+    """
+    opened = _open(repository)
+    try:
+        with told(repository.catalog), opened.catalog:
+            yield opened
+    except DamagedError as error:
+        Catalog.discard(repository.catalog)
+        raise KnowError(
+            f"{error.message}; it is removed", hint="ask again: it is built anew"
+        ) from error
+
+
+def _open(repository: Repository) -> Opened:
     catalog = Catalog.open(repository.catalog)
     if catalog is not None:
-        if freshness.is_current(repository, freshness.Signature.loads(catalog.meta(SEEN))):
+        try:
+            with told(repository.catalog):
+                seen = freshness.Signature.loads(catalog.meta(SEEN))
+        except DamagedError:
+            seen = freshness.Signature()
+        if freshness.is_current(repository, seen):
             return Opened(catalog, 0, [])
         catalog.close()
     return _brought_up(repository, first=catalog is None)
@@ -74,7 +98,8 @@ def _brought_up(repository: Repository, *, first: bool) -> Opened:
     behind = 0
     try:
         done = refresh(repository, budget=FIRST_BUILD_SECONDS if first else REFRESH_SECONDS)
-        behind = done.behind
+        behind = -1 if done.busy else done.behind
+        notes += done.notes
         if done.busy:
             notes.append("another process is indexing; this answer may lack the newest")
         elif behind:
@@ -101,13 +126,12 @@ def recall(
     """Answer a query with at most ``limit`` hits; ``full`` brings their whole text."""
     started = time.perf_counter()
     only = only or Filter()
-    opened = open_current(repository)
-    with opened.catalog as catalog:
+    with current(repository) as opened:
         route, reason, hits, pending, notes = _route(
             repository, opened, query, limit, only, embedder
         )
         if full:
-            hits = [with_text(catalog, hit) for hit in hits]
+            hits = [with_text(opened.catalog, hit) for hit in hits]
     return Answer(
         query=query,
         route=route,
@@ -135,14 +159,15 @@ def _route(
     answer = structured.ask(catalog, query, only)
     documents = catalog.documents([match.document for match in answer.matches], only)
     if documents or answer.exact:
-        scores = {match.document: match.score for match in answer.matches}
-        hits = [
-            document_hit(catalog, document, scores[number] * standing(document))
-            for number, document in documents.items()
-        ]
-        hits.sort(key=lambda hit: hit.path)
-        hits.sort(key=lambda hit: (hit.score, hit.date), reverse=True)
-        return "structured", answer.reason, hits[:limit], 0, []
+        scores = {
+            m.document: m.score * standing(documents[m.document])
+            for m in answer.matches
+            if m.document in documents
+        }
+        best = sorted(documents.values(), key=lambda d: d.path)
+        best.sort(key=lambda d: (scores[d.id], d.date[:10]), reverse=True)
+        hits = [document_hit(catalog, d, scores[d.id]) for d in best[:limit]]
+        return "structured", answer.reason, hits, 0, []
     if not content_words(query):
         hits = [document_hit(catalog, d, 0.0) for d in catalog.newest(limit, only)]
         return "newest", "no word to look for", hits, 0, []
@@ -157,7 +182,7 @@ def _route(
 
 def _hits(catalog: Catalog, ranked: list[tuple[int, float]], limit: int) -> list[Hit]:
     """Turn the best chunks into hits, not too many of one document."""
-    candidates = ranked[: limit * 10]
+    candidates = ranked[: max(100, limit * 10)]
     chunks = catalog.chunks([number for number, _ in candidates])
     documents = catalog.documents(list({chunk.document for chunk in chunks.values()}))
     worth = {
@@ -178,12 +203,12 @@ def _hits(catalog: Catalog, ranked: list[tuple[int, float]], limit: int) -> list
 def resolve(catalog: Catalog, given: str) -> Hit:
     """Return what has this id.
 
-    Raises UsageError for what cannot be an id, `NoMatchError` for one that
-    names nothing or several things.
+    Raises `MalformedError` for what cannot be an id, `NoMatchError` for one
+    that names nothing or several things.
     """
     wanted = given.strip().lower()
     if not _ID.fullmatch(wanted):
-        raise UsageError(f"`{given.strip()}` is no id", hint="an id is 4 to 40 hex digits")
+        raise MalformedError(f"`{given.strip()}` is no id", hint="an id is 4 to 40 hex digits")
     found = catalog.with_prefix(wanted)
     if not found:
         raise NoMatchError(f"[no match for {wanted}]")
@@ -197,6 +222,10 @@ def resolve(catalog: Catalog, given: str) -> Hit:
     return chunk_hit(catalog, catalog.documents([chunk.document])[chunk.document], chunk, 1.0)
 
 
+class MalformedError(UsageError):
+    """What cannot be an id."""
+
+
 class NoMatchError(KnowError):
     """An id that names nothing, or more than one thing."""
 
@@ -207,6 +236,8 @@ def timeline(catalog: Catalog, given: str, window: int) -> tuple[list[Hit], int]
     document = catalog.document_at(hit.path)
     assert document is not None  # the hit came out of this catalog
     chunks = catalog.chunks_of(document.id)
+    if not chunks:
+        raise NoMatchError(f"[{hit.id} has no text that is searched]")
     at = next((chunk.seq for chunk in chunks if chunk.uid == hit.uid), 0)
     near = [chunk for chunk in chunks if abs(chunk.seq - at) <= window]
     return [chunk_hit(catalog, document, chunk, 0.0) for chunk in near], at - near[0].seq

@@ -7,10 +7,11 @@ are vectors to search; without them it is lexical, and says why.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from knowrepo.errors import ModelError
+from knowrepo.errors import KnowError
 from knowrepo.git.layout import Repository
 from knowrepo.index.catalog import Catalog, Filter
 from knowrepo.index.text import content_words
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 CANDIDATES = 100
 """Chunks that each layer puts forward."""
+OVERFETCH = 10
+"""As many times more are looked at, so that other documents come into view."""
+CANDIDATES_A_DOCUMENT = 8
 MOST_WORDS = 64
 """Words of a query that are looked for; a pasted page has its first ones."""
 
@@ -53,14 +57,16 @@ def search(
     ``embedder`` is used where one is loaded already, else the user's model is.
     """
     words = content_words(query)[:MOST_WORDS]
-    lexical = catalog.lexical(words, CANDIDATES, only)
+    lexical = _spread(catalog, catalog.lexical(words, CANDIDATES * OVERFETCH, only))
     try:
         semantic, pending, note = _semantic(repository, catalog, query, only, embedder)
-    except ModelError as error:
+    except KnowError as error:  # a model or a segment that cannot be used costs meaning, not words
         semantic, pending, note = [], 0, f"{error.message}; {error.hint}".rstrip("; ")
     if not semantic:
         ranked = fuse.fuse(lexical, [], 0.0)
-        return Searched(ranked, "lexical", f"{len(words)} words", note, pending)
+        return Searched(
+            ranked, "lexical", f"{len(words)} word" + "s" * (len(words) != 1), note, pending
+        )
     coverage = _coverage(catalog, words, [chunk for chunk, _ in lexical[:3]])
     weight = fuse.semantic_weight(coverage)
     ranked = fuse.fuse(lexical, semantic, weight)
@@ -101,14 +107,26 @@ def _semantic(
 
     live = catalog.text_hashes(only)
     store = VectorStore(repository.vectors, embedder.fingerprint)
-    found = store.search(embedder.embed_query(Query(query)), live, CANDIDATES)
+    found = store.search(embedder.embed_query(Query(query)), live, CANDIDATES * OVERFETCH)
     by_hash = catalog.chunks_with([text_hash for text_hash, _ in found.scores], only)
     scored = [
         (chunk, score) for text_hash, score in found.scores for chunk in by_hash.get(text_hash, [])
     ]
     pending = len(live) - found.embedded
     note = f"{pending} of {len(live)} texts have no vector yet; `know index` makes them"
-    return scored, pending, note if pending else ""
+    return _spread(catalog, scored), pending, note if pending else ""
+
+
+def _spread(catalog: Catalog, scored: list[tuple[int, float]]) -> list[tuple[int, float]]:
+    """Return the best candidates, few of one document: a long session must not hide the rest."""
+    documents = catalog.documents_of([chunk for chunk, _ in scored])
+    taken: Counter[int] = Counter()
+    spread = []
+    for chunk, score in scored:
+        taken[documents[chunk]] += 1
+        if taken[documents[chunk]] <= CANDIDATES_A_DOCUMENT:
+            spread.append((chunk, score))
+    return spread[:CANDIDATES]
 
 
 def _coverage(catalog: Catalog, words: list[str], chunks: list[int]) -> float:

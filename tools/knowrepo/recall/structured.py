@@ -78,7 +78,8 @@ def _explicit(catalog: Catalog, query: str) -> StructuredAnswer | None:
     forms: tuple[tuple[str, Field], ...] = (("tag:", "tag"), ("#", "tag"), ("type:", "type"))
     for prefix, field in forms:
         rest = query.removeprefix(prefix)
-        if rest != query and rest and not rest.startswith((" ", "#")):
+        is_form = rest != query and rest and not rest.startswith((" ", "#"))
+        if is_form and not (prefix == "#" and _is_prose(catalog, rest)):
             matches = [Match(number, 1.0) for number, _ in catalog.named(normal_name(rest), field)]
             return StructuredAnswer(matches, f"{field} {rest.strip()}", 1.0, exact=True)
     if "/" in query or query.endswith(".md"):
@@ -87,6 +88,11 @@ def _explicit(catalog: Catalog, query: str) -> StructuredAnswer | None:
             if document is not None:
                 return StructuredAnswer([Match(document.id, 1.0)], "path", 1.0, exact=True)
     return None
+
+
+def _is_prose(catalog: Catalog, rest: str) -> bool:
+    """Tell `#include <x>` and `#42` from a tag: a tag is one word, and there is one."""
+    return " " in rest or not catalog.named(normal_name(rest), "tag")
 
 
 def _named(catalog: Catalog, query: str) -> StructuredAnswer | None:

@@ -9,18 +9,20 @@ which projects may be archived at all is the caller's.
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import re
-import time
-from collections.abc import Iterable, Iterator
+import shutil
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Literal
 
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
+from knowrepo.config import write_atomically
 from knowrepo.errors import KnowError
 from knowrepo.git.layout import Repository
 from knowrepo.sessions import growth
@@ -37,8 +39,8 @@ _AGENT = re.compile(r"agent-[A-Za-z0-9_-]+")
 _SAFE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _SNIFFED_BYTES = 1 << 16
 _SNIFFED_RECORDS = 100
-_TEMPORARY = ".know-"
-_STALE_SECONDS = 3600
+# Folders beside transcripts whose files may quote them.
+_NO_TRANSCRIPTS = {".git", "tool-results", "file-history", "memory"}
 
 
 @dataclass(frozen=True)
@@ -74,19 +76,26 @@ def find_sources(paths: Iterable[Path]) -> Iterator[Path]:
     for path in paths:
         if path.is_dir():
             for folder, names, files in os.walk(path):
-                names[:] = sorted(name for name in names if name != ".git")
-                yield from (Path(folder, name) for name in sorted(files))
-        elif path.exists():
+                names[:] = sorted(set(names) - _NO_TRANSCRIPTS)
+                found = (Path(folder, name) for name in sorted(files))
+                yield from (file for file in found if file.is_file())  # no pipe, no socket
+        elif path.is_file():
             yield path
+        elif path.exists():
+            raise KnowError(f"{path}: neither a regular file nor a folder")
         else:
             raise KnowError(f"{path}: no such file or folder")
 
 
-def archive(repository: Repository, sources: Iterable[Path]) -> Iterator[Outcome]:
+def archive(
+    repository: Repository,
+    sources: Iterable[Path],
+    *,
+    waiting: Callable[[], None] = lambda: None,
+) -> Iterator[Outcome]:
     """Archive each source; yields what became of it.
 
-    One process at a time; a second one waits. What a killed run left beside
-    the sessions is cleared.
+    A second process waits its turn; ``waiting`` is called once where it has to.
     """
     repository.inside(repository.sessions)
     try:
@@ -97,14 +106,34 @@ def archive(repository: Repository, sources: Iterable[Path]) -> Iterator[Outcome
             f"{error.filename}: cannot be written: {error.strerror}",
             hint="make it writable, or archive from a clone that is yours",
         ) from error
-    with FileLock(repository.locks / "archive.lock"):
-        _clear_leftovers(repository.sessions)
+    with _turn(repository.locks / "archive.lock", waiting):
+        scratch = repository.locks / "archive"
+        shutil.rmtree(scratch, ignore_errors=True)  # of a run that was killed; we hold the lock
+        scratch.mkdir()
         for source in sources:
             try:
-                yield _archive_one(repository, source)
+                yield _archive_one(repository, source, scratch / "session.jsonl")
             except OSError as error:
-                note = f"{error.filename or source}: {error.strerror}"
+                # A write names no file: it is the archive's disk that is full.
+                where = error.filename or repository.sessions
+                note = error.strerror or str(error)
+                if str(where) != str(source):
+                    note = f"{where}: {note}"
                 yield Outcome(source, "failed", note=note)
+
+
+@contextlib.contextmanager
+def _turn(path: Path, waiting: Callable[[], None]) -> Iterator[None]:
+    lock = FileLock(path)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        waiting()
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def archived_lines(path: Path) -> Iterator[Line]:
@@ -141,12 +170,11 @@ def resolved(lines: Iterable[Line]) -> Iterator[Line]:
         yield waiting
 
 
-def _archive_one(repository: Repository, source: Path) -> Outcome:
+def _archive_one(repository: Repository, source: Path, temporary: Path) -> Outcome:
     reader = _reader_of(source)
     if reader is None:
         empty = source.stat().st_size == 0
         return Outcome(source, "empty" if empty else "not a transcript")
-    temporary = repository.sessions / f"{_TEMPORARY}{os.getpid()}.jsonl"
     try:
         kept, last_id = _bring_in(source, temporary, reader)
         name = _name(source, reader.agent, last_id)
@@ -165,8 +193,18 @@ def _reader_of(source: Path) -> Reader | None:
         if b'"' not in head or b"{" not in head:
             return None
         stream.seek(0)
-        first = islice(read_lines(stream), _SNIFFED_RECORDS)
-        return recognise(line.record for line in first if line.record is not None)
+        first = list(islice(read_lines(stream), _SNIFFED_RECORDS))
+    # A text that quotes a transcript further down is none: it would be joined
+    # with the very session that it quotes.
+    lead = next((line for line in first if not line.raw.startswith(b"//")), None)
+    if lead is None or (lead.record is None and not _names_session(source)):
+        return None
+    return recognise(line.record for line in first if line.record is not None)
+
+
+def _names_session(source: Path) -> bool:
+    stem = source.name.removesuffix(".jsonl")
+    return bool(_UUID.fullmatch(stem) or _AGENT.fullmatch(stem))
 
 
 def _bring_in(source: Path, temporary: Path, reader: Reader) -> tuple[Kept, str]:
@@ -233,7 +271,8 @@ def _publish(
 def _current(stream: IO[bytes]) -> Iterator[bytes]:
     """Yield archived lines brought to the rules of today."""
     ignored = Kept()
-    for line in read_lines(stream):
+    # Every archived line is whole, even where an editor took the last newline.
+    for line in read_lines(raw if raw.endswith(b"\n") else raw + b"\n" for raw in stream):
         if growth.is_marker(line.raw):
             yield line.raw
             continue
@@ -270,16 +309,10 @@ def _replace(temporary: Path, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     with temporary.open("rb+") as stream:
         os.fsync(stream.fileno())
-    temporary.replace(target)
-
-
-def _clear_leftovers(sessions: Path) -> None:
-    for leftover in sessions.glob(f"{_TEMPORARY}*"):
-        with contextlib.suppress(OSError):
-            if time.time() - leftover.stat().st_mtime > _STALE_SECONDS or _is_ours(leftover):
-                leftover.unlink()
-
-
-def _is_ours(leftover: Path) -> bool:
-    # We hold the lock, so whoever wrote it is gone; an odd name is left to age.
-    return leftover.name.removeprefix(_TEMPORARY).removesuffix(".jsonl").isdigit()
+    try:
+        temporary.replace(target)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        with temporary.open("rb") as stream:  # the git directory lies on another disk
+            write_atomically(target, stream.read(), durable=True)

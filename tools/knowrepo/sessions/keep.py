@@ -16,11 +16,12 @@ import hashlib
 import json
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from knowrepo.sessions.lines import Line, decode
-from knowrepo.sessions.redact import redact
+from knowrepo.sessions.redact import redact, redact_value
 
 BAD = "know.bad"
 
@@ -30,7 +31,8 @@ _CHATTER = frozenset({"hook_progress", "mcp_progress", "waiting_for_task"})
 # Whole files as they were before an edit: git has them.
 _WHOLE_FILES = frozenset({"originalFile", "originalFileContents"})
 # Opaque values that no rule may touch: a changed signature is a broken one.
-_OPAQUE = frozenset({"signature", "encrypted_content"})
+_OPAQUE = frozenset({"signature", "encrypted_content", "data"})
+_THINKING = frozenset({"thinking", "redacted_thinking", "reasoning"})
 _SHORTEST_STUB = 256  # characters; below it a stub saves nothing
 _SHORTEST_COPY = 64
 _NUMBERED = re.compile(r"(?m)^ *\d+[\t→]")
@@ -55,19 +57,58 @@ def archived_line(line: Line, kept: Kept) -> bytes | None:
         return None
     if line.record is None:
         kept.bad.append(line.number)
-        text = redact(decode(line.raw), kept.redacted)
-        return _dump({"type": BAD, "text": text})
+        text = line.raw.decode("utf-8", "backslashreplace")  # no byte is lost
+        return _dump({"type": BAD, "text": redact(text, kept.redacted)})
     if _is_chatter(line.record):
         kept.dropped += 1
         return None
     kept.records += 1
     try:
-        changed = _walk(_without_copies(line.record), kept)
-        return line.raw if changed is line.record else _dump(changed)
+        changed = _archived_record(line.record, kept)
+        if changed is not line.record:
+            return _dump(_archived_record(_exact(line.raw), Kept()))
+        if redact(decode(line.raw)) != decode(line.raw) and _repeats_a_key(line.raw):
+            return _dump(changed)  # what the parser did not see must not stay
+        return line.raw
     except RecursionError:  # nested deeper than this interpreter can follow
         text = decode(line.raw)
         clean = redact(text, kept.redacted)
         return line.raw if clean is text else _dump({"type": BAD, "text": clean})
+
+
+def _archived_record(record: dict[str, Any], kept: Kept) -> Any:
+    return _walk(_without_copies(record), kept)
+
+
+class _Number(float):
+    """A number that is written as it was spelled."""
+
+    spelling: str
+
+    def __new__(cls, spelling: str) -> _Number:
+        number = super().__new__(cls, spelling)
+        number.spelling = spelling
+        return number
+
+
+def _exact(raw: bytes) -> dict[str, Any]:
+    """Parse a record so that its numbers keep their spelling."""
+    record: dict[str, Any] = json.loads(decode(raw), parse_float=_Number)
+    return record
+
+
+def _repeats_a_key(raw: bytes) -> bool:
+    """Say whether an object of the record has a key twice; the parser gives the last only."""
+    repeated = False
+
+    def look(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        nonlocal repeated
+        found = dict(pairs)
+        repeated = repeated or len(found) < len(pairs)
+        return found
+
+    json.loads(decode(raw), object_pairs_hook=look)
+    return repeated
 
 
 def _is_chatter(record: dict[str, Any]) -> bool:
@@ -78,11 +119,32 @@ def _is_chatter(record: dict[str, Any]) -> bool:
 
 
 def _dump(value: object) -> bytes:
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     try:
-        return text.encode()
+        return "".join(_written(value, ensure_ascii=False)).encode()
     except UnicodeEncodeError:  # a lone surrogate has a spelling in ASCII only
-        return json.dumps(value, separators=(",", ":")).encode()
+        return "".join(_written(value, ensure_ascii=True)).encode()
+
+
+def _written(value: object, *, ensure_ascii: bool) -> Iterator[str]:
+    """Yield compact JSON. The library's writer knows no number but its own."""
+    if isinstance(value, dict):
+        lead = "{"
+        for key, item in value.items():
+            yield f"{lead}{json.dumps(key, ensure_ascii=ensure_ascii)}:"
+            yield from _written(item, ensure_ascii=ensure_ascii)
+            lead = ","
+        yield "}" if value else "{}"
+    elif isinstance(value, list):
+        lead = "["
+        for item in value:
+            yield lead
+            yield from _written(item, ensure_ascii=ensure_ascii)
+            lead = ","
+        yield "]" if value else "[]"
+    elif isinstance(value, _Number):
+        yield value.spelling
+    else:
+        yield json.dumps(value, ensure_ascii=ensure_ascii)
 
 
 def _walk(value: Any, kept: Kept) -> Any:
@@ -101,15 +163,17 @@ def _walk_object(value: dict[str, Any], kept: Kept) -> dict[str, Any]:
     out: dict[str, Any] = {}
     same = True
     for key, item in value.items():
-        if key in _OPAQUE:
+        if key in _OPAQUE and value.get("type") in _THINKING:
             new = item
+        elif (new := _stub(value, key, item)) is not item:
+            kept.stubbed += 1
+        elif isinstance(item, str):
+            new = redact_value(key, item, kept.redacted)
         else:
-            new = _stub(value, key, item)
-            if new is item:
-                new = _walk(item, kept)
-            else:
-                kept.stubbed += 1
+            new = _walk(item, kept)
         name = redact(key, kept.redacted)
+        while name in out:  # two secrets as keys: both values stay
+            name += "+"
         same = same and new is item and name is key
         out[name] = new
     return value if same else out

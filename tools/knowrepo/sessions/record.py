@@ -30,7 +30,7 @@ class Record:
     """One record of a session.
 
     ``key`` names it within its session: its own id, else a hash of its line;
-    ``#2`` and so on follow where several are equal. ``time`` is ISO 8601 as
+    a NUL and a number follow where several are equal. ``time`` is ISO 8601 as
     written, or empty. ``line`` is the 1-based line of the file that was read.
     """
 

@@ -20,13 +20,15 @@ class Rule:
 
     ``literals``: a text that contains none of these cannot match (compared in
     lower case), which spares most texts the pattern. The group ``secret`` of
-    ``pattern`` is replaced, or the whole match where there is none.
-    ``accept`` looks at what would be replaced and may decline.
+    ``pattern`` is replaced, or the whole match where there is none. ``word``:
+    it must begin where a word begins. ``accept`` looks at what would be
+    replaced and may decline.
     """
 
     kind: str
     literals: tuple[str, ...]
     pattern: re.Pattern[str]
+    word: bool = True
     accept: Callable[[str], bool] = lambda _: True
 
 
@@ -53,13 +55,21 @@ def _rule(
     literals: str,
     pattern: str,
     flags: int = 0,
+    *,
+    word: bool = True,
     accept: Callable[[str], bool] = lambda _: True,
 ) -> Rule:
-    return Rule(kind, tuple(literals.split()), re.compile(pattern, flags), accept)
+    return Rule(kind, tuple(literals.split()), re.compile(pattern, flags), word, accept)
 
 
-# Not inside a longer word: `task-` is no `sk-`.
-_START = r"(?<![A-Za-z0-9_])"
+# A letter that ends an escape is no part of the word after it: JSON inside of
+# text, colours of a terminal, percent-encoding.
+_ESCAPE = re.compile(
+    r"(?:\\[nrtbfv]|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|%[0-9A-Fa-f]{2}|\x1b\[[0-9;]{0,12}m"
+    r"|\\033\[[0-9;]{0,12}m|\\e\[[0-9;]{0,12}m|\[[0-9;]{1,12}m)\Z"
+)
+_LONGEST_ESCAPE = 24
+_SECRET_NAME = r"(?:SECRET|TOKEN|PASSWORD|PASSWD|API_?KEY|PRIVATE_?KEY|ACCESS_?KEY)"
 
 RULES: tuple[Rule, ...] = (
     _rule(
@@ -69,28 +79,28 @@ RULES: tuple[Rule, ...] = (
         r"(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\Z)",
         re.DOTALL,
     ),
-    _rule("anthropic-key", "sk-ant-", _START + r"sk-ant-[A-Za-z0-9_-]{20,}"),
-    _rule("openrouter-key", "sk-or-", _START + r"sk-or-v\d-[A-Za-z0-9]{32,}"),
+    _rule("anthropic-key", "sk-ant-", r"sk-ant-[A-Za-z0-9_-]{20,}"),
+    _rule("openrouter-key", "sk-or-", r"sk-or-v\d-[A-Za-z0-9]{32,}"),
     _rule(
         "openai-key",
         "sk-",
-        _START + r"sk-(?:(?:proj|svcacct|admin|None)-[A-Za-z0-9_-]{20,}"
+        r"sk-(?:(?:proj|svcacct|admin|None)-[A-Za-z0-9_-]{20,}"
         r"|[A-Za-z0-9]{20}T3BlbkFJ[A-Za-z0-9]{20}|[A-Za-z0-9]{48})(?![A-Za-z0-9])",
     ),
-    _rule("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", _START + r"gh[pousr]_[A-Za-z0-9]{36,255}"),
-    _rule("github-token", "github_pat_", _START + r"github_pat_[A-Za-z0-9_]{22,255}"),
-    _rule("gitlab-token", "glpat-", _START + r"glpat-[A-Za-z0-9_-]{20,}"),
-    _rule("slack-token", "xox", _START + r"xox[abeoprs]-[A-Za-z0-9-]{10,}"),
-    _rule("slack-token", "xapp-", _START + r"xapp-\d-[A-Za-z0-9-]{20,}"),
+    _rule("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", r"gh[pousr]_[A-Za-z0-9]{36,255}"),
+    _rule("github-token", "github_pat_", r"github_pat_[A-Za-z0-9_]{22,255}"),
+    _rule("gitlab-token", "glpat-", r"glpat-[A-Za-z0-9_-]{20,}"),
+    _rule("slack-token", "xox", r"xox[abeoprs]-[A-Za-z0-9-]{10,}"),
+    _rule("slack-token", "xapp-", r"xapp-\d-[A-Za-z0-9-]{20,}"),
     _rule(
         "slack-webhook",
         "hooks.slack.com",
         r"hooks\.slack\.com/services/(?P<secret>T[A-Za-z0-9_]+/B[A-Za-z0-9_]+/[A-Za-z0-9_]{20,})",
     ),
-    _rule("google-key", "aiza", _START + r"AIza[0-9A-Za-z_-]{35}(?![0-9A-Za-z_-])"),
-    _rule("google-token", "ya29.", _START + r"ya29\.[0-9A-Za-z_-]{30,}"),
-    _rule("google-secret", "gocspx-", _START + r"GOCSPX-[0-9A-Za-z_-]{20,}"),
-    _rule("aws-key", "akia asia", _START + r"(?:AKIA|ASIA)[0-9A-Z]{16}(?![0-9A-Za-z])"),
+    _rule("google-key", "aiza", r"AIza[0-9A-Za-z_-]{35}(?![0-9A-Za-z_-])"),
+    _rule("google-token", "ya29.", r"ya29\.[0-9A-Za-z_-]{30,}"),
+    _rule("google-secret", "gocspx-", r"GOCSPX-[0-9A-Za-z_-]{20,}"),
+    _rule("aws-key", "akia asia", r"(?:AKIA|ASIA)[0-9A-Z]{16}(?![0-9A-Za-z])"),
     _rule(
         "aws-secret",
         "secret_access_key secretaccesskey",
@@ -99,15 +109,15 @@ RULES: tuple[Rule, ...] = (
     _rule(
         "stripe-key",
         "_live_ _test_ whsec_",
-        _START + r"(?:(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/=]{24,})",
+        r"(?:(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/=]{24,})",
     ),
-    _rule("npm-token", "npm_", _START + r"npm_[A-Za-z0-9]{36}(?![A-Za-z0-9])"),
-    _rule("pypi-token", "pypi-age", _START + r"pypi-AgE[A-Za-z0-9_-]{50,}"),
-    _rule("huggingface-token", "hf_", _START + r"hf_[A-Za-z]{34}(?![A-Za-z0-9])"),
+    _rule("npm-token", "npm_", r"npm_[A-Za-z0-9]{36}(?![A-Za-z0-9])"),
+    _rule("pypi-token", "pypi-age", r"pypi-AgE[A-Za-z0-9_-]{50,}"),
+    _rule("huggingface-token", "hf_", r"hf_[A-Za-z]{34}(?![A-Za-z0-9])"),
     _rule(
         "jwt",
         "eyj",
-        _START + r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
+        r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
     ),
     _rule(
         "authorization",
@@ -119,17 +129,38 @@ RULES: tuple[Rule, ...] = (
     _rule(
         "url-password",
         "://",
-        r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@\"'`<>\[]{0,128}:(?P<secret>[^\s/@\"'`<>]{3,256})@(?=[\w\[])",
+        r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@\"'`<>\[]{0,128}:"
+        r"(?P<secret>[^\s/@\"'`<>]{3,256})@(?=[\w\[])",
+        word=False,
         accept=_is_password,
     ),
-    _rule(
+    _rule(  # KEY=value, as in the environment and its files
         "assigned-secret",
         "secret token passw api_key apikey private_key access_key",
-        r"\b[A-Z0-9_]*(?:SECRET|TOKEN|PASSWORD|PASSWD|API_?KEY|PRIVATE_KEY|ACCESS_KEY)[A-Z0-9_]*"
-        r"[\"']?\s*[=:]\s*[\"']?(?P<secret>[^\s\"'`,;&|<>]{12,512})",
+        rf"[A-Z0-9_]{{0,64}}{_SECRET_NAME}[A-Z0-9_]{{0,64}}\\*[\"']?\s{{0,8}}[=:]\s{{0,8}}\\*[\"']?"
+        r"(?P<secret>[^\s\"'`,;&|<>\\]{12,512})",
+        accept=_looks_random,
+    ),
+    _rule(  # password = "value", in any case, where the value is quoted
+        "assigned-secret",
+        "secret token passw api_key apikey private_key privatekey access_key accesskey",
+        rf"(?i)[A-Z0-9_-]{{0,64}}{_SECRET_NAME}\\*[\"']?\s{{0,8}}(?:=|:|=>)\s{{0,8}}\\*[\"']"
+        r"(?P<secret>[^\s\"'`<>\\]{10,512})\\*[\"']",
         accept=_looks_random,
     ),
 )
+_SECRET_KEY = re.compile(rf"(?i)(?:.*[_-])?{_SECRET_NAME}")
+
+
+def redact_value(name: str, value: str, found: Counter[str] | None = None) -> str:
+    """Redact a string that stands under ``name`` in an object: the name may say what it is."""
+    text = redact(value, found)
+    telling = 10 <= len(value) <= 512 and " " not in value and _SECRET_KEY.fullmatch(name)
+    if text is value and telling and _looks_random(value):
+        if found is not None:
+            found["assigned-secret"] += 1
+        return "[redacted:assigned-secret]"
+    return text
 
 
 def redact(text: str, found: Counter[str] | None = None) -> str:
@@ -157,6 +188,8 @@ def _apply(rule: Rule, text: str, found: Counter[str] | None) -> str:
         secret = match.group(group)
         if not rule.accept(secret) or secret.startswith("[redacted:"):
             continue
+        if rule.word and not _begins_word(text, match.start()):
+            continue
         start, end = match.span(group)
         pieces += [text[position:start], f"[redacted:{rule.kind}]"]
         position = end
@@ -165,3 +198,10 @@ def _apply(rule: Rule, text: str, found: Counter[str] | None) -> str:
     if not pieces:
         return text
     return "".join([*pieces, text[position:]])
+
+
+def _begins_word(text: str, start: int) -> bool:
+    """Say whether a word begins here: `sk-` in `task-` is none."""
+    if start == 0 or not (text[start - 1].isalnum() or text[start - 1] == "_"):
+        return True
+    return _ESCAPE.search(text, max(0, start - _LONGEST_ESCAPE), start) is not None

@@ -9,6 +9,16 @@ answer is `recall`'s.
 """
 
 from knowrepo.index.catalog.rows import BEHIND, SEEN, Document, Field, Filter, StoredChunk
-from knowrepo.index.catalog.store import Catalog
+from knowrepo.index.catalog.store import Catalog, DamagedError, told
 
-__all__ = ["BEHIND", "SEEN", "Catalog", "Document", "Field", "Filter", "StoredChunk"]
+__all__ = [
+    "BEHIND",
+    "SEEN",
+    "Catalog",
+    "DamagedError",
+    "Document",
+    "Field",
+    "Filter",
+    "StoredChunk",
+    "told",
+]

@@ -63,7 +63,7 @@ class Queries:
         if not only:
             rows = self._db.execute("SELECT DISTINCT text_hash FROM chunks")
         else:
-            where, values = _where(only)
+            where, values = _where(only, date=_CHUNK_DATE)
             rows = self._db.execute(
                 "SELECT DISTINCT c.text_hash FROM chunks c JOIN documents d"
                 f" ON d.id = c.document WHERE {where}",
@@ -144,7 +144,7 @@ class Queries:
         if not words:
             return []
         match = " OR ".join(f'"{word}"' for word in words)
-        where, values = _where(only)
+        where, values = _where(only, date=_CHUNK_DATE)
         join = (
             " JOIN chunks c ON c.id = words.rowid JOIN documents d ON d.id = c.document"
             if only
@@ -187,7 +187,7 @@ class Queries:
 
     def chunks_with(self, hashes: Sequence[str], only: Filter) -> dict[str, list[int]]:
         """Return ``{text hash: [chunk numbers]}`` of the chunks that pass a filter."""
-        where, values = _where(only)
+        where, values = _where(only, date=_CHUNK_DATE)
         found: dict[str, list[int]] = {}
         for some in _batches(hashes):
             rows = self._db.execute(
@@ -197,6 +197,18 @@ class Queries:
             )
             for text_hash, number in rows:
                 found.setdefault(text_hash, []).append(number)
+        return found
+
+    def documents_of(self, chunks: Sequence[int]) -> dict[int, int]:
+        """Return ``{chunk: its document}``, by numbers."""
+        found: dict[int, int] = {}
+        for some in _batches(chunks):
+            found.update(
+                self._db.execute(
+                    f"SELECT id, document FROM chunks WHERE id IN ({','.join('?' * len(some))})",
+                    list(some),
+                ).fetchall()
+            )
         return found
 
     def chunks_of(self, document: int) -> list[StoredChunk]:
@@ -250,8 +262,15 @@ class Queries:
         return uid[: max(4, longest + 2)]
 
 
-def _where(only: Filter) -> tuple[str, list[str]]:
-    """Return a condition on `documents d`, always valid, and its values."""
+_CHUNK_DATE = "coalesce(nullif(c.time, ''), d.date)"
+
+
+def _where(only: Filter, *, date: str = "d.date") -> tuple[str, list[str]]:
+    """Return a condition on `documents d`, always valid, and its values.
+
+    ``date`` is what the dates of the filter are compared with: a session goes
+    over days, so where chunks are looked for, theirs count.
+    """
     conditions, values = ["1"], []
     for column in ("kind", "agent"):
         if getattr(only, column):
@@ -264,10 +283,10 @@ def _where(only: Filter) -> tuple[str, list[str]]:
         conditions.append("d.id IN (SELECT document FROM tags WHERE tag = ? COLLATE NOCASE)")
         values.append(only.tag)
     if only.since:
-        conditions.append("d.date >= ?")
+        conditions.append(f"{date} >= ?")
         values.append(only.since)
     if only.until:
-        conditions.append("substr(d.date, 1, length(?)) <= ?")
+        conditions.append(f"substr({date}, 1, length(?)) <= ?")
         values += [only.until, only.until]
     if only.session:
         conditions.append("d.kind = 'session' AND instr(d.key, ?)")

@@ -116,7 +116,7 @@ def make_tables(connection: sqlite3.Connection) -> None:
     except sqlite3.OperationalError as error:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
-        if "no such module: fts5" in str(error):
+        if "no such module" in str(error):
             raise KnowError(
                 "this Python's SQLite has no FTS5", hint="use a Python built with FTS5"
             ) from error

@@ -6,12 +6,41 @@ import contextlib
 import sqlite3
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from knowrepo.errors import KnowError
 from knowrepo.index.catalog.queries import Queries
 from knowrepo.index.catalog.rows import Document, Field, StoredChunk
 from knowrepo.index.catalog.schema import VERSION, make_tables, open_writable, version_of
 from knowrepo.index.text import analysed
+
+_CHUNK_FIELDS = tuple(
+    name for name in StoredChunk.__dataclass_fields__ if name not in {"id", "document"}
+)
+
+
+class DamagedError(KnowError):
+    """A catalog that SQLite cannot read: to be thrown away and built anew."""
+
+
+@contextlib.contextmanager
+def told(path: Path) -> Iterator[None]:
+    """Turn what SQLite says of the file at ``path`` into our own errors."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if "malformed" in str(error):
+            raise DamagedError(f"{path}: the catalog is damaged: {error}") from error
+        raise _unwritable(path, str(error)) from error
+    except sqlite3.DatabaseError as error:
+        raise DamagedError(f"{path}: the catalog is damaged: {error}") from error
+
+
+def _unwritable(path: Path, reason: str) -> KnowError:
+    return KnowError(
+        f"{path}: the catalog cannot be written: {reason}",
+        hint="make the git directory writable, free some space, or work in a clone of yours",
+    )
 
 
 class Catalog(Queries):
@@ -23,25 +52,31 @@ class Catalog(Queries):
 
         Raises KnowError where it cannot be written.
         """
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+        with told(path):
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise _unwritable(path, error.strerror or str(error)) from error
             try:
                 return cls(open_writable(path))
-            except sqlite3.DatabaseError as error:
-                if isinstance(error, sqlite3.OperationalError):
-                    raise
-                for leftover in path.parent.glob(f"{path.name}*"):  # damaged: derived, so remade
-                    leftover.unlink()
+            except sqlite3.OperationalError:
+                raise
+            except sqlite3.DatabaseError:
+                cls.discard(path)
                 return cls(open_writable(path))
-        except (OSError, sqlite3.OperationalError) as error:
-            raise KnowError(
-                f"{path}: the catalog cannot be written: {error}",
-                hint="make the git directory writable, or work in a clone that is yours",
-            ) from error
+
+    @classmethod
+    def discard(cls, path: Path) -> None:
+        """Throw a catalog away. It is derived, so that costs only time."""
+        for leftover in path.parent.glob(f"{path.name}*"):
+            leftover.unlink(missing_ok=True)
 
     @classmethod
     def open(cls, path: Path) -> Catalog | None:
-        """Open the catalog for reading; None where there is none that fits."""
+        """Open the catalog for reading; None where there is none that fits.
+
+        All that is read until it is closed is of one state.
+        """
         if not path.is_file():
             return None
         uri = "file:" + str(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
@@ -49,6 +84,7 @@ class Catalog(Queries):
         for mode in ("mode=ro", "immutable=1"):
             connection = sqlite3.connect(f"{uri}?{mode}", uri=True, isolation_level=None)
             try:
+                connection.execute("BEGIN")
                 if version_of(connection) == VERSION:
                     return cls(connection)
             except sqlite3.DatabaseError:
@@ -84,6 +120,18 @@ class Catalog(Queries):
             raise
         self._db.execute("COMMIT")
 
+    @contextlib.contextmanager
+    def part(self) -> Iterator[None]:
+        """Make everything inside one part of a transaction: undone alone where it fails."""
+        self._db.execute("SAVEPOINT part")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("ROLLBACK TO part")
+            raise
+        finally:
+            self._db.execute("RELEASE part")
+
     def put(
         self,
         document: Document,
@@ -93,15 +141,20 @@ class Catalog(Queries):
         names: Iterable[tuple[str, Field]] = (),
         terms: Iterable[tuple[str, Field]] = (),
     ) -> None:
-        """Store a document in the place of what the catalog has under its key."""
-        self.remove(document.key)
+        """Store a document in the place of what the catalog has under its key.
+
+        Chunks that are as they were are left alone: of a session that grew, only
+        what is new is written.
+        """
+        tags = sorted(set(tags))
+        number, old_title = self._forget_front_matter(document.key)
         fields = [name for name in Document.__dataclass_fields__ if name != "id"]
         cursor = self._db.execute(
-            f"INSERT INTO documents ({', '.join(fields)}) VALUES ({', '.join('?' * len(fields))})",
-            [getattr(document, name) for name in fields],
+            f"INSERT INTO documents (id, {', '.join(fields)})"
+            f" VALUES (?, {', '.join('?' * len(fields))})",
+            [number, *(getattr(document, name) for name in fields)],
         )
         number = cursor.lastrowid or 0
-        tags = sorted(set(tags))
         rows = self._db.executemany
         rows("INSERT OR IGNORE INTO tags VALUES (?, ?)", [(tag, number) for tag in tags])
         rows("INSERT OR IGNORE INTO names VALUES (?, ?, ?)", [(n, f, number) for n, f in names])
@@ -112,43 +165,53 @@ class Catalog(Queries):
             " ON CONFLICT (term) DO UPDATE SET documents = documents + 1",
             [(term,) for term in {"", *(term for term, _ in terms)} if terms],
         )
-        title = " ".join((document.title, *tags))
-        for chunk in chunks:
-            self._put_chunk(number, title, chunk)
+        self._put_chunks(number, " ".join((document.title, *tags)), old_title, list(chunks))
 
-    def _put_chunk(self, document: int, title: str, chunk: StoredChunk) -> None:
-        cursor = self._db.execute(
-            "INSERT OR IGNORE INTO chunks (uid, document, seq, anchor, heading, context, text,"
-            " time, line, text_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                chunk.uid, document, chunk.seq, chunk.anchor, chunk.heading, chunk.context,
-                chunk.text, chunk.time, chunk.line, chunk.text_hash,
-            ),
-        )  # fmt: skip
-        if cursor.rowcount:
+    def _put_chunks(
+        self, document: int, title: str, old_title: str, chunks: list[StoredChunk]
+    ) -> None:
+        old = {
+            row[1]: row
+            for row in self._db.execute(
+                f"SELECT id, {', '.join(_CHUNK_FIELDS)} FROM chunks WHERE document = ?", (document,)
+            )
+        }
+        same = title == old_title
+        new = {chunk.uid: tuple(getattr(chunk, name) for name in _CHUNK_FIELDS) for chunk in chunks}
+        gone = [row for uid, row in old.items() if not (same and new.get(uid) == row[1:])]
+        self._forget_chunks(old_title, gone)
+        kept = old.keys() - {row[1] for row in gone}
+        for chunk in chunks:
+            if chunk.uid in kept:
+                continue
+            cursor = self._db.execute(
+                f"INSERT INTO chunks (document, {', '.join(_CHUNK_FIELDS)})"
+                f" VALUES (?, {', '.join('?' * len(_CHUNK_FIELDS))})",
+                (document, *new[chunk.uid]),
+            )
             self._db.execute(
                 "INSERT INTO words (rowid, title, heading, body) VALUES (?, ?, ?, ?)",
                 (cursor.lastrowid, *_words(title, chunk.heading, chunk.text)),
             )
 
-    def remove(self, key: str) -> None:
-        """Remove a document, if it is there."""
+    def _forget_chunks(self, title: str, rows: list[tuple[Any, ...]]) -> None:
+        heading, text = (_CHUNK_FIELDS.index(name) + 1 for name in ("heading", "text"))
+        # A table without content of its own has to be told what it forgets.
+        self._db.executemany(
+            "INSERT INTO words (words, rowid, title, heading, body) VALUES ('delete', ?, ?, ?, ?)",
+            [(row[0], *_words(title, row[heading], row[text])) for row in rows],
+        )
+        self._db.executemany("DELETE FROM chunks WHERE id = ?", [(row[0],) for row in rows])
+
+    def _forget_front_matter(self, key: str) -> tuple[int | None, str]:
+        """Remove a document but its chunks; returns its number and its title for words."""
         row = self._db.execute("SELECT id, title FROM documents WHERE key = ?", (key,)).fetchone()
         if row is None:
-            return
+            return None, ""
         number, title = row
         tags = self._db.execute(
             "SELECT tag FROM tags WHERE document = ? ORDER BY tag", (number,)
         ).fetchall()
-        title = " ".join((title, *(tag for (tag,) in tags)))
-        chunks = self._db.execute(
-            "SELECT id, heading, text FROM chunks WHERE document = ?", (number,)
-        ).fetchall()
-        # A table without content of its own has to be told what it forgets.
-        self._db.executemany(
-            "INSERT INTO words (words, rowid, title, heading, body) VALUES ('delete', ?, ?, ?, ?)",
-            [(chunk, *_words(title, heading, text)) for chunk, heading, text in chunks],
-        )
         self._db.execute(
             "UPDATE term_counts SET documents = documents - 1 WHERE term IN"
             " (SELECT term FROM terms WHERE document = ?1 UNION SELECT '' WHERE EXISTS"
@@ -156,10 +219,17 @@ class Catalog(Queries):
             (number,),
         )
         for table, column in (
-            ("chunks", "document"), ("tags", "document"), ("names", "document"),
-            ("terms", "document"), ("documents", "id"),
+            ("tags", "document"), ("names", "document"), ("terms", "document"),
+            ("documents", "id"),
         ):  # fmt: skip
             self._db.execute(f"DELETE FROM {table} WHERE {column} = ?", (number,))
+        return number, " ".join((title, *(tag for (tag,) in tags)))
+
+    def remove(self, key: str) -> None:
+        """Remove a document, if it is there."""
+        number, title = self._forget_front_matter(key)
+        if number is not None:
+            self._put_chunks(number, "", title, [])
 
     def restamp(self, key: str, *, stamp: str = "", date: str = "") -> None:
         """Note a new stamp or date of a document whose content is the same."""

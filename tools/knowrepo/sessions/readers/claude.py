@@ -81,6 +81,9 @@ class ClaudeReader:
                 if queued[text] <= said[text]:
                     continue
             yield _record(record, key, line.number, recalls)
+            beside = _said_beside_a_result(record)
+            if beside:
+                yield _user_record(record, f"{key}\0text", line.number, beside)
 
     def facts(self, lines: Iterable[Line], records: Iterable[Record], name: str) -> SessionFacts:
         """See `Reader.facts`."""
@@ -129,7 +132,7 @@ def _is_claude(record: Mapping[str, Any]) -> bool:
 def _key(own: str, raw: bytes, keys: Counter[str]) -> str:
     key = own or hashlib.sha256(raw).hexdigest()[:32]
     keys[key] += 1
-    return key if keys[key] == 1 else f"{key}#{keys[key]}"
+    return key if keys[key] == 1 else f"{key}\0{keys[key]}"
 
 
 def _said_by_user(lines: Iterable[Line]) -> Counter[str]:
@@ -156,6 +159,19 @@ def _record(record: Mapping[str, Any], key: str, number: int, recalls: set[str])
         calls=calls,
         side=record.get("isSidechain") is True,
     )
+
+
+def _user_record(record: Mapping[str, Any], key: str, number: int, text: str) -> Record:
+    return Record(key, "user", text, number, time=_text_of(record, "timestamp"))
+
+
+def _said_beside_a_result(record: Mapping[str, Any]) -> str:
+    """Return what a person typed in the same record as a tool's result."""
+    content = _content(record) if record.get("type") == "user" else []
+    if not any(isinstance(b, dict) and b.get("type") == "tool_result" for b in content):
+        return ""
+    text = _unwrapped(_blocks_text(content))
+    return "" if text.startswith(_MACHINE_STARTS) else text
 
 
 def _meaning(
@@ -210,7 +226,7 @@ def _content(record: Mapping[str, Any]) -> list[Any]:
 
 def _blocks_text(blocks: Iterable[Any]) -> str:
     return "\n".join(
-        block["text"]
+        _clean(block["text"])
         for block in blocks
         if isinstance(block, dict)
         and block.get("type") == "text"
@@ -222,7 +238,7 @@ def _blocks_text(blocks: Iterable[Any]) -> str:
 def _tool_output(block: Mapping[str, Any]) -> str:
     inner = block.get("content")
     if isinstance(inner, str):
-        return inner
+        return _clean(inner)
     return _blocks_text(inner) if isinstance(inner, list) else ""
 
 
@@ -234,15 +250,15 @@ def _calls(record: Mapping[str, Any], recalls: set[str]) -> Iterator[ToolCall]:
         argument = _argument(given if isinstance(given, dict) else {})
         if _RECALL.search(argument) and isinstance(block.get("id"), str):
             recalls.add(block["id"])
-        yield ToolCall(name=str(block.get("name") or "tool"), argument=argument)
+        yield ToolCall(name=_text_of(block, "name") or "tool", argument=argument)
 
 
 def _argument(given: Mapping[str, Any]) -> str:
     for name in _TELLING:
         value = given.get(name)
         if isinstance(value, str) and value.strip():
-            return value.strip()
-    return json.dumps(given, ensure_ascii=False) if given else ""
+            return _clean(value.strip())
+    return _clean(json.dumps(given, ensure_ascii=False)) if given else ""
 
 
 def _queued_prompt(record: Mapping[str, Any]) -> str:
@@ -253,10 +269,15 @@ def _queued_prompt(record: Mapping[str, Any]) -> str:
         return ""  # a task's notification, not a person's words
     prompt = attachment.get("prompt")
     if isinstance(prompt, str):
-        return prompt
+        return _clean(prompt)
     return _blocks_text(prompt) if isinstance(prompt, list) else ""
 
 
 def _text_of(record: Mapping[str, Any], name: str) -> str:
     value = record.get(name)
-    return value if isinstance(value, str) else ""
+    return _clean(value) if isinstance(value, str) else ""
+
+
+def _clean(text: str) -> str:
+    """Return text that can be written: half an emoji, as a cut string has it, becomes `?`."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
