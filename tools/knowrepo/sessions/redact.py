@@ -137,17 +137,24 @@ RULES: tuple[Rule, ...] = (
     _rule(  # KEY=value, as in the environment and its files
         "assigned-secret",
         "secret token passw api_key apikey private_key access_key",
-        rf"[A-Z0-9_]{{0,64}}{_SECRET_NAME}[A-Z0-9_]{{0,64}}\\*[\"']?\s{{0,8}}[=:]\s{{0,8}}\\*[\"']?"
+        rf"{_SECRET_NAME}[A-Z0-9_]{{0,64}}\\*[\"']?\s{{0,8}}[=:]\s{{0,8}}\\*[\"']?"
         r"(?P<secret>[^\s\"'`,;&|<>\\]{12,512})",
+        word=False,  # whatever the name begins with
         accept=_looks_random,
     ),
     _rule(  # password = "value", in any case, where the value is quoted
         "assigned-secret",
         "secret token passw api_key apikey private_key privatekey access_key accesskey",
-        rf"(?i)[A-Z0-9_-]{{0,64}}{_SECRET_NAME}\\*[\"']?\s{{0,8}}(?:=|:|=>)\s{{0,8}}\\*[\"']"
+        rf"(?i){_SECRET_NAME}\\*[\"']?\s{{0,8}}(?:=|:|=>)\s{{0,8}}\\*[\"']"
         r"(?P<secret>[^\s\"'`<>\\]{10,512})\\*[\"']",
+        word=False,  # whatever the name begins with
         accept=_looks_random,
     ),
+)
+SHORTEST = 12
+"""Characters below which no text holds a secret that a rule would find."""
+_ANY_LITERAL = re.compile(
+    "|".join(sorted({re.escape(literal) for rule in RULES for literal in rule.literals}))
 )
 _SECRET_KEY = re.compile(rf"(?i)(?:.*[_-])?{_SECRET_NAME}")
 
@@ -169,7 +176,11 @@ def redact(text: str, found: Counter[str] | None = None) -> str:
     A text without a finding is returned as the same object. ``found`` is
     counted up by kind. Redacting twice changes nothing more.
     """
+    if len(text) < SHORTEST:
+        return text
     lowered = text.lower()
+    if not _ANY_LITERAL.search(lowered):  # as nearly all texts
+        return text
     for rule in RULES:
         if not any(literal in lowered for literal in rule.literals):
             continue
