@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 
@@ -226,7 +227,8 @@ def test_one_bad_document_costs_one_document(repository, tmp_path):
     write(repository, "concepts/a.md", concept("A"))
     records = [user("half an emoji \ud83d here", 1, cwd="/x\udcff", gitBranch="\ud800")]
     archive_session(repository, tmp_path / "in", records)
-    (repository.sessions / "claude" / os.fsdecode(b"odd\xff.jsonl")).write_text("{}")
+    with contextlib.suppress(OSError):  # some file systems take no such name
+        (repository.sessions / "claude" / os.fsdecode(b"odd\xff.jsonl")).write_text("{}")
     os.mkfifo(repository.sessions / "claude" / "pipe.jsonl")
     assert refresh(repository).indexed == 2
     assert refresh(repository) == Refreshed()
