@@ -98,6 +98,7 @@ def test_an_id_is_taken_only_where_it_is_said_to_be_one(filled):
     hit = route.recall(filled, "rollback journal").hits[0]
     assert route.recall(filled, f"id:{hit.id}").hits[0].uid == hit.uid
     assert route.recall(filled, hit.id).route != "structured"
+    assert route.recall(filled, "id: how are they made").route == "lexical"
 
 
 def test_bodies_of_a_document_and_of_a_chunk(filled):

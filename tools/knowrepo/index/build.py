@@ -90,6 +90,15 @@ def refresh(
         ) from error
 
 
+def discard(repository: Repository) -> None:
+    """Throw a damaged catalog away, unless another process is just building it anew."""
+    with (
+        contextlib.suppress(Timeout, OSError),
+        FileLock(repository.locks / "catalog.lock", timeout=0),
+    ):
+        Catalog.discard(repository.catalog)
+
+
 def _refresh(repository: Repository, budget: float | None, progress: Progress) -> Refreshed:
     with told(repository.catalog), Catalog.create(repository.catalog) as catalog:
         return _bring_up(repository, catalog, budget, progress)

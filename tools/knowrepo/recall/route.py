@@ -33,6 +33,7 @@ A_DOCUMENT = 2
 """Hits of one document at most."""
 
 _ID = re.compile(r"[0-9a-f]{4,40}")
+_ID_FORM = re.compile(rf"id:({_ID.pattern})")
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Answer:
     route: str  # structured, hybrid, lexical or newest
     reason: str
     hits: list[Hit]
-    seconds: float
+    seconds: float = 0.0
     behind: int = 0  # documents not indexed yet; -1 where another process is at it
     pending: int = 0  # texts without a vector
     notes: list[str] = field(default_factory=list)
@@ -71,7 +72,9 @@ def current(repository: Repository) -> Iterator[Opened]:
         with told(repository.catalog), opened.catalog:
             yield opened
     except DamagedError as error:
-        Catalog.discard(repository.catalog)
+        from knowrepo.index.build import discard
+
+        discard(repository)
         raise KnowError(
             f"{error.message}; it is removed", hint="ask again: it is built anew"
         ) from error
@@ -127,20 +130,14 @@ def recall(
     started = time.perf_counter()
     only = only or Filter()
     with current(repository) as opened:
-        route, reason, hits, pending, notes = _route(
-            repository, opened, query, limit, only, embedder
-        )
-        if full:
-            hits = [with_text(opened.catalog, hit) for hit in hits]
-    return Answer(
-        query=query,
-        route=route,
-        reason=reason,
+        answer = _route(repository, opened, query, limit, only, embedder)
+        hits = [with_text(opened.catalog, hit) if full else hit for hit in answer.hits]
+    return replace(
+        answer,
         hits=hits,
         seconds=time.perf_counter() - started,
         behind=opened.behind,
-        pending=pending,
-        notes=[*opened.notes, *notes],
+        notes=[*opened.notes, *answer.notes],
     )
 
 
@@ -151,33 +148,47 @@ def _route(
     limit: int,
     only: Filter,
     embedder: Embedder | None,
-) -> tuple[str, str, list[Hit], int, list[str]]:
+) -> Answer:
     catalog = opened.catalog
-    if query.strip().startswith("id:"):
-        hits = [resolve(catalog, query.strip().removeprefix("id:"))]
-        return "structured", "id", hits, 0, []
-    answer = structured.ask(catalog, query, only)
-    documents = catalog.documents([match.document for match in answer.matches], only)
-    if documents or answer.exact:
-        scores = {
-            m.document: m.score * standing(documents[m.document])
-            for m in answer.matches
-            if m.document in documents
-        }
-        best = sorted(documents.values(), key=lambda d: d.path)
-        best.sort(key=lambda d: (scores[d.id], d.date[:10]), reverse=True)
-        hits = [document_hit(catalog, d, scores[d.id]) for d in best[:limit]]
-        return "structured", answer.reason, hits, 0, []
+    named = _ID_FORM.fullmatch(query.strip())
+    if named:
+        return Answer(query, "structured", "id", [resolve(catalog, named.group(1))])
+    known = _structured(catalog, query, limit, only)
+    if known is not None:
+        return known
     if not content_words(query):
         hits = [document_hit(catalog, d, 0.0) for d in catalog.newest(limit, only)]
-        return "newest", "no word to look for", hits, 0, []
+        return Answer(query, "newest", "no word to look for", hits)
     if opened.partial:
-        return "structured", "the tag index knows nothing of it", [], 0, []
+        return Answer(query, "structured", "the tag index knows nothing of it", [])
     from knowrepo.recall.search import search
 
     found = search(repository, catalog, query, only, embedder=embedder)
-    notes = [found.note] if found.note else []
-    return found.route, found.reason, _hits(catalog, found.ranked, limit), found.pending, notes
+    return Answer(
+        query,
+        found.route,
+        found.reason,
+        _hits(catalog, found.ranked, limit),
+        pending=found.pending,
+        notes=[found.note] if found.note else [],
+    )
+
+
+def _structured(catalog: Catalog, query: str, limit: int, only: Filter) -> Answer | None:
+    """Return what the structured layer answers, or None where it does not know."""
+    answer = structured.ask(catalog, query, only)
+    documents = catalog.documents([match.document for match in answer.matches], only)
+    if not documents and not answer.exact:
+        return None
+    scores = {
+        match.document: match.score * standing(documents[match.document])
+        for match in answer.matches
+        if match.document in documents
+    }
+    best = sorted(documents.values(), key=lambda d: d.path)
+    best.sort(key=lambda d: (scores[d.id], d.date[:10]), reverse=True)
+    hits = [document_hit(catalog, d, scores[d.id]) for d in best[:limit]]
+    return Answer(query, "structured", answer.reason, hits)
 
 
 def _hits(catalog: Catalog, ranked: list[tuple[int, float]], limit: int) -> list[Hit]:
