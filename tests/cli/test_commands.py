@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 
@@ -419,6 +421,11 @@ def test_a_damaged_catalog_is_said_to_be_and_built_anew(know, filled):
     assert "damaged" in know("status").out
     one_line_error(know("recall", "word"), 1, "damaged", "built anew")
     assert know("recall", "word").out
+    for table in ("terms", "chunks", "words"):
+        with closing(sqlite3.connect(filled.catalog)) as connection, connection:
+            connection.execute(f"DROP TABLE {table}")
+        assert know("recall", "word", "zebra").code == 1
+        assert know("recall", "word", "zebra").out
 
 
 # -- pre-commit's entries ------------------------------------------------------------

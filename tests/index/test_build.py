@@ -247,9 +247,36 @@ def test_a_document_that_cannot_be_read_is_named_and_not_tried_again(repository,
     put_concept = build.put_concept
     monkeypatch.setattr(build, "put_concept", fail_for_a)
     done = refresh(repository)
-    assert done.notes == ("concepts/a.md: not indexed: odd",)
+    assert done.notes == ("concepts/a.md: not indexed: ValueError: odd",)
     assert refresh(repository) == Refreshed()
     assert paths(repository) == {"concepts/a.md", "concepts/b.md"}
+
+
+def test_a_session_that_cannot_be_read_now_stays_as_it_was(repository, tmp_path, monkeypatch):
+    archive_session(repository, tmp_path / "in", [user("one", 1)])
+    refresh(repository)
+    archive_session(repository, tmp_path / "in", [user("one", 1), user("two", 2)])
+
+    def too_many_files(*_: object) -> None:
+        raise OSError(24, "Too many open files")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(build, "put_session", too_many_files)
+        done = refresh(repository)
+    assert done.behind == 1
+    assert "Too many open files" in done.notes[0]
+    assert [len(row[2]) for row in rows(repository)[:1]] == [1]
+    refresh(repository)
+    assert [len(row[2]) for row in rows(repository)[:1]] == [2]
+
+
+def test_ids_that_contradict_each_other_cost_one_document(repository, tmp_path):
+    write(repository, "concepts/a.md", concept("A"))
+    odd = [user("x", 1, uuid="a"), user("y", 2, uuid="a"), user("z", 3, uuid="a\0002")]
+    archive_session(repository, tmp_path / "in", odd)
+    refresh(repository)
+    assert "concepts/a.md" in paths(repository)
+    assert refresh(repository) == Refreshed()
 
 
 def test_a_damaged_catalog_is_built_anew(repository):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from helpers import concept, make_repository, write
+from helpers import concept, git, make_repository, write
 from knowrepo.index.build import refresh
 from knowrepo.index.catalog import Catalog, Filter
 from knowrepo.index.documents import from_tag_index
@@ -71,6 +71,20 @@ def _paths(catalog: Catalog, given: StructuredAnswer) -> list[str]:
 )
 def test_what_the_front_matter_knows_is_answered(catalog, query, expected):
     assert answer(catalog, query) == expected
+
+
+def test_an_identifier_is_found_whole_and_in_its_parts(tmp_path):
+    repository = make_repository(tmp_path / "memory")
+    titles = ["Parse HTTP limits", "parseHTTP notes", *(f"limits of thing{n}" for n in range(30))]
+    for number, title in enumerate(titles):
+        write(repository, f"concepts/c{number}.md", concept(title), stage=False)
+    git(repository.root, "add", "-A")
+    refresh(repository)
+    opened = Catalog.open(repository.catalog)
+    assert opened is not None
+    with opened:
+        found = _paths(opened, ask(opened, "parseHTTP limits", Filter()))
+    assert "c0.md" in found
 
 
 @pytest.mark.parametrize(

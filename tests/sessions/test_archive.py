@@ -242,6 +242,22 @@ def test_an_archive_whose_last_newline_an_editor_took_loses_nothing(repository, 
     assert "other" in text
 
 
+def test_what_no_reader_foresaw_fails_alone(repository, tmp_path, monkeypatch):
+    good = transcript(tmp_path / "in", RECORDS)
+    bad = transcript(tmp_path / "bad", RECORDS)
+    whole = module._archive_one
+
+    def fail_for_bad(repository, source, temporary):
+        if source == bad:
+            raise TypeError("odd")
+        return whole(repository, source, temporary)
+
+    monkeypatch.setattr(module, "_archive_one", fail_for_bad)
+    outcomes = list(archive(repository, [bad, good]))
+    assert [outcome.action for outcome in outcomes] == ["failed", "new"]
+    assert "TypeError: odd" in outcomes[0].note
+
+
 def test_a_source_that_cannot_be_read_fails_alone(repository, tmp_path):
     good = transcript(tmp_path / "in", RECORDS)
     outcomes = list(archive(repository, [tmp_path / "gone.jsonl", good]))

@@ -45,6 +45,10 @@ def test_empty_and_odd_content_does_no_harm():
         {"type": "brand-new", "uuid": "n", "sessionId": "s", "payload_of": 1},
         {"type": "user", "uuid": "m", "sessionId": "s"},
         {"type": "assistant", "uuid": "k", "sessionId": "s", "message": "text"},
+        {"type": ["x"], "uuid": {}, "sessionId": 3, "timestamp": [], "cwd": {}},
+        {"type": "attachment", "attachment": {"type": "queued_command", "commandMode": []}},
+        user([{"type": "tool_result", "tool_use_id": ["x"]}]),
+        assistant([{"type": "tool_use", "name": [], "input": {"command": 3}, "id": {}}]),
     ]  # fmt: skip
     assert [text for _, text in roles(*odd)] == [""] * len(odd)
 

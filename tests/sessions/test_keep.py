@@ -59,7 +59,11 @@ def test_a_name_tells_that_its_value_is_a_secret():
 
 
 def test_numbers_keep_their_spelling_in_a_line_that_changes():
-    raw = '{"s":"' + SECRET + '","a":12345678901234567.891234,"b":1e400,"c":-0.0,"d":1E5,"e":[]}'
+    raw = (
+        '{"s":"'
+        + SECRET
+        + '","a":12345678901234567.891234,"b":1e400,"c":-0.0,"z":-0,"d":1E5,"e":[]}'
+    )
     archived, _ = keep(raw.encode() + b"\n")
     assert archived == raw.replace(SECRET, "[redacted:github-token]").encode()
 
@@ -131,6 +135,16 @@ def test_progress_that_repeats_is_dropped_and_progress_that_carries_output_is_ke
     output = {"type": "progress", "uuid": "p", "data": {"type": "bash_progress", "output": "half"}}
     assert keep(json.dumps(chatter).encode() + b"\n")[0] is None
     assert keep_record(output) == output
+
+
+def test_fields_of_any_type_do_no_harm():
+    schema = {"properties": {"type": {"enum": []}, "data": {"type": ["x"]}, "signature": 1}}
+    for record in (
+        {"type": ["x"], "uuid": "u", "data": {"type": {}}},
+        {"type": "progress", "data": {"type": []}, "uuid": "u"},
+        assistant([{"type": "tool_use", "input": schema}]),
+    ):
+        assert keep_record(record) == record
 
 
 def test_a_bad_line_is_kept_as_redacted_text_and_reported():

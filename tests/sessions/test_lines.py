@@ -4,7 +4,7 @@ import io
 import json
 import re
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers import assistant, jsonl, user
@@ -63,6 +63,13 @@ def test_two_records_on_one_line_are_two_records():
     assert [line.number for line in lines] == [1, 1, 2, 3]
 
 
+def test_an_invalid_byte_between_two_records_costs_neither():
+    rows = jsonl(RECORDS).splitlines()
+    lines = read(rows[0] + b"\x80" + rows[1] + b"\n")
+    assert [line.record for line in lines] == [RECORDS[0], None, RECORDS[1]]
+    assert lines[1].raw == b"\x80"
+
+
 def test_a_stub_and_then_a_record_keeps_both():
     rows = jsonl(RECORDS).splitlines()
     lines = read(rows[0][:90] + rows[1] + b"\n" + rows[2] + b"\n")
@@ -103,6 +110,7 @@ def test_any_bytes_are_read_without_an_error(data: bytes):
     read(data)
 
 
+@settings(max_examples=600)
 @given(st.data())
 def test_one_changed_byte_loses_at_most_its_own_line(data: st.DataObject):
     whole = bytearray(jsonl(RECORDS))

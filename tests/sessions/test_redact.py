@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knowrepo.sessions.redact import RULES, redact
+from knowrepo.sessions.redact import RULES, redact, redact_value
 
 # Put together here, so that no scanner takes this file for a leak.
 SECRETS = {
@@ -78,8 +78,33 @@ def test_a_token_in_the_place_of_a_user_name_is_found():
 
 
 def test_a_key_block_without_an_end_is_redacted_to_the_end():
-    text = "-----BEGIN " + "PRIVATE KEY-----\nMIIEvQIBADANBg"
+    text = "-----BEGIN " + "PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0B\nAQEFAASCBKcwggSjAgEAAoIB"
     assert redact(text) == "[redacted:private-key]"
+    listing = "-----BEGIN " + "PRIVATE KEY-----\nsrc/a.py:3: nothing secret here\n"
+    assert redact(listing) == listing
+
+
+def test_a_name_at_a_lines_end_takes_nothing_of_the_next_line():
+    text = "NPM_TOKEN:\n.github/workflows/publish.yml:29: x1y2z3"
+    assert redact(text) is text
+
+
+def test_half_of_a_secret_does_not_stay():
+    value = SECRETS["aws-key"] + ":wJalrXUtnFEMI7K7"
+    assert "wJalr" not in redact(f"AWS_TOKEN={value}")
+    assert redact_value("access_key", value) == "[redacted:assigned-secret]"
+
+
+@given(
+    st.sampled_from(["access_token", "name", "db_password"]),
+    st.lists(
+        st.sampled_from(["a1", ":", "=", "@", "postgres://app:", "TOKEN=", *SECRETS.values()]),
+        max_size=5,
+    ),
+)
+def test_redacting_a_value_twice_changes_nothing_more(name: str, pieces: list[str]):
+    once = redact_value(name, "".join(pieces))
+    assert redact_value(name, once) == once
 
 
 @given(st.text(max_size=80), st.sampled_from(sorted(SECRETS)), st.text(max_size=80))
@@ -118,6 +143,9 @@ def test_assigned_secrets_are_found_in_every_common_spelling():
         f'"api_key": "{value}"',
         f'\\"api_key\\": \\"{value}\\"',
         f"client-secret: '{value}'",
+        f"PASSWORD='p4ss(word){value}'",
+        f"MYSQL_PASSWORD=$2b{value}",
+        f"DB_PASSWORD={value}...",
     ):
         assert value not in redact(text), text
 
@@ -125,6 +153,8 @@ def test_assigned_secrets_are_found_in_every_common_spelling():
 def test_a_long_run_of_names_is_looked_through_in_reasonable_work():
     redact("SECRET" * 50_000)
     redact("SECRET_" * 50_000 + "=")
+    redact("eyJ" * 200_000)
+    redact("-----BEGIN " + "PRIVATE KEY-----" * 10_000)
 
 
 @given(

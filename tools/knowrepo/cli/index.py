@@ -10,6 +10,7 @@ from knowrepo.cli.common import JsonOption, QuietOption, RepoOption, progress, r
 
 if TYPE_CHECKING:
     from knowrepo.git.layout import Repository
+    from knowrepo.index.vectors import VectorStore
 
 
 def index(
@@ -59,19 +60,12 @@ def _embed(here: Repository, threads: int, *, quiet: bool) -> None:
 
     from knowrepo.errors import KnowError
     from knowrepo.index.fill import embed as embed_texts
-    from knowrepo.index.fill import pending_texts
     from knowrepo.index.vectors import VectorStore
 
     store = VectorStore(here.vectors, embed.fingerprint(model))
     for name in store.repair():
         say(f"{store.folder / name}: cannot be read; set aside, and what it held is embedded anew")
-    from knowrepo.index.catalog import Catalog
-
-    catalog = Catalog.open(here.catalog)
-    if catalog is None:
-        raise KnowError(f"{here.catalog}: the catalog is gone", hint="run `know index` again")
-    with catalog:
-        waiting = pending_texts(catalog, store)
+    waiting = _waiting(here, store)
     if waiting:
         try:
             store.folder.mkdir(parents=True, exist_ok=True)
@@ -88,6 +82,27 @@ def _embed(here: Repository, threads: int, *, quiet: bool) -> None:
                 hint="make the git directory writable, and free some space",
             ) from error
     show(f"vectors: {len(waiting)} texts embedded")
+
+
+def _waiting(here: Repository, store: VectorStore) -> list[tuple[str, str]]:
+    """Return the texts without a vector; a catalog that is damaged is built anew first."""
+    from knowrepo.errors import KnowError
+    from knowrepo.index.build import discard, refresh
+    from knowrepo.index.catalog import Catalog, DamagedError, told
+    from knowrepo.index.fill import pending_texts
+
+    for _ in range(2):
+        catalog = Catalog.open(here.catalog)
+        if catalog is None:
+            break
+        try:
+            with told(here.catalog), catalog:
+                return pending_texts(catalog, store)
+        except DamagedError as error:
+            say(f"{error.message}; it is built anew")
+            discard(here)
+            refresh(here, wait=5.0)
+    raise KnowError(f"{here.catalog}: the catalog is gone", hint="run `know index` again")
 
 
 def status(repo: RepoOption = None, as_json: JsonOption = False) -> None:

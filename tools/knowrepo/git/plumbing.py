@@ -21,6 +21,11 @@ from knowrepo.git.layout import Repository
 _KEPT = frozenset({"GIT_SSH", "GIT_SSH_COMMAND", "GIT_ASKPASS", "GIT_EXEC_PATH", "GIT_TRACE"})
 
 
+def _is_users(name: str) -> bool:
+    """Tell what a user sets for all of git from what git hands down for one repository."""
+    return name in _KEPT or name.startswith("GIT_CONFIG")
+
+
 def environment(repository: Repository, *, for_commit: bool = False) -> dict[str, str]:
     """Return the environment for a git process on ``repository``.
 
@@ -28,7 +33,7 @@ def environment(repository: Repository, *, for_commit: bool = False) -> dict[str
     hands down is needed, but the index of the commit in the making: with
     ``for_commit`` it is used where it belongs to this very work tree.
     """
-    env = {k: v for k, v in os.environ.items() if not k.startswith("GIT_") or k in _KEPT}
+    env = {k: v for k, v in os.environ.items() if not k.startswith("GIT_") or _is_users(k)}
     env["GIT_OPTIONAL_LOCKS"] = "0"  # a look must never contend with the user's own git
     env["LC_ALL"] = "C"
     index = _index_of_commit(repository) if for_commit else None

@@ -23,7 +23,7 @@ from knowrepo.errors import KnowError
 from knowrepo.git import plumbing
 from knowrepo.git.layout import Repository
 from knowrepo.index import freshness
-from knowrepo.index.catalog import BEHIND, SEEN, Catalog, DamagedError, told
+from knowrepo.index.catalog import BEHIND, SEEN, Catalog, DamagedError, SQLiteError, told
 from knowrepo.index.documents import put_concept, put_session, put_unreadable
 
 Progress = Callable[[int, int], None]
@@ -205,9 +205,16 @@ def _index_some(
                     put_concept(catalog, source.path, source.mark, content)
                 else:
                     put_session(catalog, repository.root, source.path, source.mark)
-        except (OSError, ValueError, RecursionError) as error:
-            # One file that cannot be read costs one document, not the catalog.
-            notes.append(f"{source.path}: not indexed: {error}")
+        except FileNotFoundError:
+            pass  # gone since we looked; the next run removes it
+        except OSError as error:  # it may be readable tomorrow: what is known of it stays
+            notes.append(f"{source.path}: cannot be read now: {error.strerror}")
+            late.append(source)
+        except SQLiteError:
+            raise
+        except Exception as error:
+            # What no reader foresaw costs one document, not the catalog.
+            notes.append(f"{source.path}: not indexed: {type(error).__name__}: {error}")
             put_unreadable(catalog, source.path, source.mark)
         if time.monotonic() > until:
             return start + offset + 1

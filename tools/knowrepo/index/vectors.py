@@ -15,6 +15,7 @@ import os
 import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -228,13 +229,15 @@ class VectorStore:
         """
         with duckdb.connect() as db:
             attached: dict[str, str] = {}
+            aliases = (f"a{number}" for number in count())
             # A merge may replace segments between the look at the manifest and
             # the opening, so a second look is taken where one is missing.
             for _ in range(3):
                 wanted = list(names) if names is not None else [n for n, _ in self._manifest()]
                 for name in wanted:
-                    if name not in attached and self._attach(db, name, f"a{len(attached)}"):
-                        attached[name] = f"a{len(attached)}"
+                    alias = next(aliases)
+                    if name not in attached and self._attach(db, name, alias):
+                        attached[name] = alias
                 if all(name in attached for name in wanted):
                     break
             tables = [attached[name] for name in wanted if name in attached]
@@ -250,15 +253,17 @@ class VectorStore:
 
     def repair(self) -> list[str]:
         """Set segments aside that cannot be read to the end; returns their names."""
-        with duckdb.connect() as db:
+        if self.is_empty():
+            return []
+        with FileLock(self._folder / "lock"), duckdb.connect() as db:
+            segments = self._manifest()
             broken = [
                 name
-                for index, (name, rows) in enumerate(self._manifest())
+                for index, (name, rows) in enumerate(segments)
                 if not (self._attach(db, name, f"r{index}") and _is_whole(db, f"r{index}", rows))
             ]
-        if broken:
-            with FileLock(self._folder / "lock"):
-                self._publish([entry for entry in self._manifest() if entry[0] not in broken])
+            if broken:
+                self._publish([entry for entry in segments if entry[0] not in broken])
             for name in broken:
                 with contextlib.suppress(FileNotFoundError):
                     (self._folder / name).replace(self._folder / f"{name}.damaged")

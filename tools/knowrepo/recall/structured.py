@@ -167,7 +167,8 @@ def _candidates(catalog: Catalog, weights: dict[_Word, float], spare: float) -> 
     """
     found: dict[int, None] = {}
     for word in sorted(weights, key=lambda word: -weights[word]):
-        rarest = min((word.whole, *word.parts), key=lambda s: catalog.frequency(s) or math.inf)
+        # A concept holds the word whole, or all its parts, so its rarest one.
+        rarest = min(word.parts, key=catalog.frequency, default=word.whole)
         for term in {word.whole, rarest}:
             if catalog.frequency(term) > MOST_CANDIDATES:
                 return []

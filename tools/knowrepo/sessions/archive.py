@@ -120,6 +120,11 @@ def archive(
                 if str(where) != str(source):
                     note = f"{where}: {note}"
                 yield Outcome(source, "failed", note=note)
+            except KnowError:
+                raise
+            except Exception as error:  # one source must not keep the others out
+                note = f"a bug, please report it: {type(error).__name__}: {error}"
+                yield Outcome(source, "failed", note=note)
 
 
 @contextlib.contextmanager

@@ -68,7 +68,8 @@ def archived_line(line: Line, kept: Kept) -> bytes | None:
         if changed is not line.record:
             return _dump(_archived_record(_exact(line.raw), Kept()))
         if redact(decode(line.raw)) != decode(line.raw) and _repeats_a_key(line.raw):
-            return _dump(changed)  # what the parser did not see must not stay
+            # What the parser did not see must not stay.
+            return _dump(_archived_record(_exact(line.raw), Kept()))
         return line.raw
     except RecursionError:  # nested deeper than this interpreter can follow
         text = decode(line.raw)
@@ -93,8 +94,16 @@ class _Number(float):
 
 def _exact(raw: bytes) -> dict[str, Any]:
     """Parse a record so that its numbers keep their spelling."""
-    record: dict[str, Any] = json.loads(decode(raw), parse_float=_Number)
+    record: dict[str, Any] = json.loads(
+        decode(raw),
+        parse_float=_Number,
+        parse_int=lambda spelling: _Number(spelling) if spelling == "-0" else int(spelling),
+    )
     return record
+
+
+def _is_one_of(kind: object, kinds: frozenset[str]) -> bool:
+    return isinstance(kind, str) and kind in kinds
 
 
 def _repeats_a_key(raw: bytes) -> bool:
@@ -114,7 +123,9 @@ def _repeats_a_key(raw: bytes) -> bool:
 def _is_chatter(record: dict[str, Any]) -> bool:
     data = record.get("data")
     return (
-        record.get("type") == "progress" and isinstance(data, dict) and data.get("type") in _CHATTER
+        record.get("type") == "progress"
+        and isinstance(data, dict)
+        and _is_one_of(data.get("type"), _CHATTER)
     )
 
 
@@ -163,7 +174,7 @@ def _walk_object(value: dict[str, Any], kept: Kept) -> dict[str, Any]:
     out: dict[str, Any] = {}
     same = True
     for key, item in value.items():
-        if key in _OPAQUE and value.get("type") in _THINKING:
+        if key in _OPAQUE and _is_one_of(value.get("type"), _THINKING):
             new = item
         elif (new := _stub(value, key, item)) is not item:
             kept.stubbed += 1

@@ -17,6 +17,7 @@ BOM = b"\xef\xbb\xbf"
 # A broken line is searched for records this often; beyond it the rest is kept as
 # it is. Each attempt may read to the end of the line, which can have megabytes.
 MOST_ATTEMPTS = 200
+_REVERSIBLE = "surrogateescape"  # an invalid byte comes out of the text as it went in
 _decoder = json.JSONDecoder()
 
 
@@ -92,10 +93,7 @@ def _joined(raw: bytes) -> Iterator[bytes]:
     without a newline; what is appended later lands on the same line. What is
     no record is given out as it is, so no byte is lost.
     """
-    text = decode(raw)
-    if text.encode() != raw:  # offsets in the text would not be offsets in the bytes
-        yield raw
-        return
+    text = raw.decode("utf-8", _REVERSIBLE)
     given = 0  # all before this has been given out
     position = text.find("{")
     for _ in range(MOST_ATTEMPTS):
@@ -108,7 +106,7 @@ def _joined(raw: bytes) -> Iterator[bytes]:
             continue
         if _is_record(value, alone=not text[given:position].strip()):
             yield from _non_blank(text[given:position])
-            yield text[position:end].encode()
+            yield text[position:end].encode("utf-8", _REVERSIBLE)
             given = end
         position = text.find("{", end)
     yield from _non_blank(text[given:])
@@ -117,7 +115,7 @@ def _joined(raw: bytes) -> Iterator[bytes]:
 def _non_blank(text: str) -> Iterator[bytes]:
     stripped = text.strip()
     if stripped:
-        yield stripped.encode()
+        yield stripped.encode("utf-8", _REVERSIBLE)
 
 
 def _is_record(value: object, *, alone: bool) -> bool:

@@ -32,15 +32,20 @@ class Rule:
     accept: Callable[[str], bool] = lambda _: True
 
 
+_PLACEHOLDER = re.compile(r"\[redacted:[a-z-]+\]")
+# $NAME, ${NAME}, $(command), <name>, {{name}}, %NAME%, [name], call(x)
+_REFERENCE = re.compile(r"\$[A-Za-z_]\w*\Z|\$[{(]|[<{\[*]|%\w|[A-Za-z_][\w.]*\([^()]*\)?\Z")
+_EXAMPLE = re.compile(r"(?i)example|changeme|placeholder|your[_-]|xxxx|process\.env|environ")
+
+
 def _looks_random(value: str) -> bool:
     """Tell a credential from a placeholder, a reference or a plain word."""
-    if value.startswith(("$", "<", "{", "%", "[", "*")) or "(" in value or value.endswith("..."):
+    rest = _PLACEHOLDER.sub("", value)  # half of it may have been found by another rule
+    if not rest or _REFERENCE.match(rest) or _EXAMPLE.search(rest):
         return False
-    if re.search(r"(?i)example|changeme|placeholder|your[_-]|xxxx|process\.env|environ", value):
-        return False
-    has_digit = any(c.isdigit() for c in value)
-    has_letter = any(c.isalpha() for c in value)
-    return has_digit and has_letter and len(set(value)) >= 8
+    has_digit = any(c.isdigit() for c in rest)
+    has_letter = any(c.isalpha() for c in rest)
+    return has_digit and has_letter and len(set(rest)) >= 8
 
 
 def _is_password(value: str) -> bool:
@@ -75,8 +80,9 @@ RULES: tuple[Rule, ...] = (
     _rule(
         "private-key",
         "-----begin",
-        r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?"
-        r"(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\Z)",
+        r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+        r"(?:.{1,20000}?-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+        r"|(?:(?:\s|\\[nrt]){1,8}[A-Za-z0-9+/=]{20,})+)",  # cut off: as far as it goes
         re.DOTALL,
     ),
     _rule("anthropic-key", "sk-ant-", r"sk-ant-[A-Za-z0-9_-]{20,}"),
@@ -117,7 +123,11 @@ RULES: tuple[Rule, ...] = (
     _rule(
         "jwt",
         "eyj",
+        # Looked at before the run is read, or a long run of `eyJ` is read again from each.
+        r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt])|(?<=[0-9]m)|(?<=%[0-9A-Fa-f]{2})"
+        r"|(?<=\\u[0-9A-Fa-f]{4}))"
         r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
+        word=False,
     ),
     _rule(
         "authorization",
@@ -137,7 +147,7 @@ RULES: tuple[Rule, ...] = (
     _rule(  # KEY=value, as in the environment and its files
         "assigned-secret",
         "secret token passw api_key apikey private_key access_key",
-        rf"{_SECRET_NAME}[A-Z0-9_]{{0,64}}\\*[\"']?\s{{0,8}}[=:]\s{{0,8}}\\*[\"']?"
+        rf"{_SECRET_NAME}[A-Z0-9_]{{0,64}}\\*[\"']?[ \t]{{0,8}}[=:][ \t]{{0,8}}\\*[\"']?"
         r"(?P<secret>[^\s\"'`,;&|<>\\]{12,512})",
         word=False,  # whatever the name begins with
         accept=_looks_random,
@@ -145,7 +155,7 @@ RULES: tuple[Rule, ...] = (
     _rule(  # password = "value", in any case, where the value is quoted
         "assigned-secret",
         "secret token passw api_key apikey private_key privatekey access_key accesskey",
-        rf"(?i){_SECRET_NAME}\\*[\"']?\s{{0,8}}(?:=|:|=>)\s{{0,8}}\\*[\"']"
+        rf"(?i){_SECRET_NAME}\\*[\"']?[ \t]{{0,8}}(?:=|:|=>)[ \t]{{0,8}}\\*[\"']"
         r"(?P<secret>[^\s\"'`<>\\]{10,512})\\*[\"']",
         word=False,  # whatever the name begins with
         accept=_looks_random,
@@ -161,13 +171,14 @@ _SECRET_KEY = re.compile(rf"(?i)(?:.*[_-])?{_SECRET_NAME}")
 
 def redact_value(name: str, value: str, found: Counter[str] | None = None) -> str:
     """Redact a string that stands under ``name`` in an object: the name may say what it is."""
-    text = redact(value, found)
-    telling = 10 <= len(value) <= 512 and " " not in value and _SECRET_KEY.fullmatch(name)
-    if text is value and telling and _looks_random(value):
+    whole = 10 <= len(value) <= 512 and " " not in value and _SECRET_KEY.fullmatch(name)
+    if whole and not _PLACEHOLDER.fullmatch(value) and _looks_random(value):
         if found is not None:
             found["assigned-secret"] += 1
         return "[redacted:assigned-secret]"
-    return text
+    text = redact(value, found)
+    # What is left beside a placeholder may now look like a secret on its own.
+    return text if text is value else redact_value(name, text, found)
 
 
 def redact(text: str, found: Counter[str] | None = None) -> str:
@@ -197,7 +208,7 @@ def _apply(rule: Rule, text: str, found: Counter[str] | None) -> str:
     group = "secret" if "secret" in rule.pattern.groupindex else 0
     for match in rule.pattern.finditer(text):
         secret = match.group(group)
-        if not rule.accept(secret) or secret.startswith("[redacted:"):
+        if not rule.accept(secret) or _PLACEHOLDER.fullmatch(secret):
             continue
         if rule.word and not _begins_word(text, match.start()):
             continue

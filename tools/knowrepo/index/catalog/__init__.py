@@ -9,7 +9,7 @@ answer is `recall`'s.
 """
 
 from knowrepo.index.catalog.rows import BEHIND, SEEN, Document, Field, Filter, StoredChunk
-from knowrepo.index.catalog.store import Catalog, DamagedError, told
+from knowrepo.index.catalog.store import Catalog, DamagedError, SQLiteError, told
 
 __all__ = [
     "BEHIND",
@@ -19,6 +19,7 @@ __all__ = [
     "Document",
     "Field",
     "Filter",
+    "SQLiteError",
     "StoredChunk",
     "told",
 ]

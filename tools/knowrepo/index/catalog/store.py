@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import sqlite3
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -19,6 +20,11 @@ _CHUNK_FIELDS = tuple(
 )
 
 
+SQLiteError = sqlite3.Error
+"""What concerns the file, not what is put into it; see `told`."""
+_DAMAGE = re.compile("malformed|no such table|no such column|vtable constructor")
+
+
 class DamagedError(KnowError):
     """A catalog that SQLite cannot read: to be thrown away and built anew."""
 
@@ -29,7 +35,7 @@ def told(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
-        if "malformed" in str(error):
+        if _DAMAGE.search(str(error)):
             raise DamagedError(f"{path}: the catalog is damaged: {error}") from error
         raise _unwritable(path, str(error)) from error
     except sqlite3.DatabaseError as error:
@@ -122,10 +128,16 @@ class Catalog(Queries):
 
     @contextlib.contextmanager
     def part(self) -> Iterator[None]:
-        """Make everything inside one part of a transaction: undone alone where it fails."""
+        """Make everything inside one part of a transaction: undone alone where it fails.
+
+        Raises ValueError where what is put contradicts itself.
+        """
         self._db.execute("SAVEPOINT part")
         try:
             yield
+        except sqlite3.IntegrityError as error:
+            self._db.execute("ROLLBACK TO part")
+            raise ValueError(f"contradicts itself: {error}") from error
         except BaseException:
             self._db.execute("ROLLBACK TO part")
             raise

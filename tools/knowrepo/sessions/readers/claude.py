@@ -73,7 +73,7 @@ class ClaudeReader:
             if record is None:
                 continue
             key = _key(self.record_id(record), line.raw, keys)
-            if record.get("type") == "queue-operation":
+            if _text_of(record, "type") == "queue-operation":
                 text = _text_of(record, "content").strip()
                 if record.get("operation") != "enqueue" or not text:
                     continue
@@ -93,7 +93,7 @@ class ClaudeReader:
             project = project or _text_of(record, "cwd")
             branch = _text_of(record, "gitBranch") or branch
             date = date or _text_of(record, "timestamp")
-            kind = record.get("type")
+            kind = _text_of(record, "type")
             if kind in {"custom-title", "ai-title"}:
                 title = _text_of(record, "customTitle") or _text_of(record, "aiTitle") or title
         first_line = next(filter(None, map(_telling_line, records)), "")
@@ -130,7 +130,7 @@ def _is_claude(record: Mapping[str, Any]) -> bool:
 
 
 def _key(own: str, raw: bytes, keys: Counter[str]) -> str:
-    key = own or hashlib.sha256(raw).hexdigest()[:32]
+    key = own.replace("\0", "") or hashlib.sha256(raw).hexdigest()[:32]
     keys[key] += 1
     return key if keys[key] == 1 else f"{key}\0{keys[key]}"
 
@@ -197,7 +197,7 @@ def _user(record: Mapping[str, Any], recalls: set[str]) -> tuple[Role, str]:
     content = _content(record)
     results = [b for b in content if isinstance(b, dict) and b.get("type") == "tool_result"]
     if results:
-        ours = all(block.get("tool_use_id") in recalls for block in results)
+        ours = all(_text_of(block, "tool_use_id") in recalls for block in results)
         text = "\n".join(filter(None, map(_tool_output, results)))
         return ("injected" if ours else "tool"), text
     text = _blocks_text(content)
@@ -265,7 +265,7 @@ def _queued_prompt(record: Mapping[str, Any]) -> str:
     attachment = record.get("attachment")
     if not isinstance(attachment, dict) or attachment.get("type") != "queued_command":
         return ""
-    if attachment.get("commandMode") not in {None, "prompt"}:
+    if _text_of(attachment, "commandMode") not in {"", "prompt"}:
         return ""  # a task's notification, not a person's words
     prompt = attachment.get("prompt")
     if isinstance(prompt, str):
