@@ -27,6 +27,22 @@ SECRETS = {
     "private-key": "-----BEGIN "
     + "RSA PRIVATE KEY-----\nMIIEow\nIBAAK\n-----END RSA PRIVATE KEY-----",
 }
+_VALUE = "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z5A7b9C"
+# Whole statements, as they stand in logs and files, for the rules that need one.
+STATEMENTS = {
+    "openrouter-key": "sk-" + "or-v1-" + _VALUE,
+    "slack-webhook": "https://hooks.slack" + ".com/services/T0AB1CD2E/B0AB1CD2E/" + _VALUE[:24],
+    "google-token": "ya" + "29." + _VALUE,
+    "google-secret": "GOC" + "SPX-" + _VALUE[:28],
+    "aws-secret": "aws_secret_access_key = " + _VALUE,
+    "pypi-token": "py" + "pi-AgE" + _VALUE + _VALUE[:20],
+    "huggingface-token": "h" + "f_" + "aBcDeFgHiJkLmNoPqRsTuVwXyZaBcDeFgH",
+    "authorization": '{"Proxy_Authorization": "Bearer ' + _VALUE + '"}',
+    "url-password": "postgres://app:" + _VALUE[:12] + "@db/prod",
+    "assigned-secret": "DB_PASSWORD=" + _VALUE[:12],
+    "private-key": "text-----BEGIN "
+    + "EC PRIVATE KEY-----\nMHcCAQEEI\n-----END EC PRIVATE KEY-----",
+}
 LOOK_ALIKES = [
     "commit 53aa51172d142c89d9012cce15ae4d6cc0ca6895",
     "uuid 0f0e0d0c-0b0a-4908-8706-050403020100",
@@ -58,6 +74,17 @@ def test_a_secret_becomes_a_placeholder_of_its_kind(kind: str):
 @pytest.mark.parametrize("text", LOOK_ALIKES)
 def test_a_look_alike_stays(text: str):
     assert redact(text) is text
+
+
+@pytest.mark.parametrize("kind", STATEMENTS)
+def test_a_secret_in_its_statement_is_found(kind: str):
+    found: Counter[str] = Counter()
+    redact(f"before {STATEMENTS[kind]} after", found)
+    assert found == {kind: 1}
+
+
+def test_every_rule_is_tested():
+    assert {rule.kind for rule in RULES} == SECRETS.keys() | STATEMENTS.keys()
 
 
 def test_only_the_secret_part_of_a_statement_is_replaced():

@@ -84,6 +84,7 @@ RULES: tuple[Rule, ...] = (
         r"(?:.{1,20000}?-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
         r"|(?:(?:\s|\\[nrt]){1,8}[A-Za-z0-9+/=]{20,})+)",  # cut off: as far as it goes
         re.DOTALL,
+        word=False,
     ),
     _rule("anthropic-key", "sk-ant-", r"sk-ant-[A-Za-z0-9_-]{20,}"),
     _rule("openrouter-key", "sk-or-", r"sk-or-v\d-[A-Za-z0-9]{32,}"),
@@ -111,6 +112,7 @@ RULES: tuple[Rule, ...] = (
         "aws-secret",
         "secret_access_key secretaccesskey",
         r"(?i)secret_?access_?key[\"']?\s*[=:]\s*[\"']?(?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])",
+        word=False,  # `aws_` stands before it
     ),
     _rule(
         "stripe-key",
@@ -134,6 +136,7 @@ RULES: tuple[Rule, ...] = (
         "authorization",
         r"(?i)authorization[\"']?\s*[:=]\s*[\"']?(?:bearer|basic|token)\s+"
         r"(?P<secret>[A-Za-z0-9._~+/=-]{16,})",
+        word=False,
         accept=_looks_random,
     ),
     _rule(
