@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +40,19 @@ def make_repository(folder: Path) -> Repository:
     (folder / "concepts").mkdir()
     (folder / "sessions").mkdir()
     return repository_at(folder.resolve())
+
+
+@contextmanager
+def unprivileged() -> Iterator[None]:
+    """Act as a user whom permissions bind, also where the tests run as root."""
+    root = os.geteuid() == 0
+    if root:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        if root:
+            os.seteuid(0)
 
 
 def concept(
