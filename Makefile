@@ -70,7 +70,7 @@ demo: $(VENV)/.core
 	@echo; echo '== 2. Words, over concepts and archived sessions'
 	@echo '$$ know recall database is locked -k 3'; $(KNOW) recall database is locked -k 3
 	@echo; echo '== 3. Meaning: the model is built and everything is embedded, once'
-	@$(MAKE) --no-print-directory $(VENV)/.full
+	@$(MAKE) --silent --no-print-directory $(VENV)/.full
 	@$(KNOW) model pull
 	@$(KNOW) index
 	@echo; echo '$$ know recall $(MEANING) -k 3'; $(KNOW) recall $(MEANING) -k 3
