@@ -77,6 +77,16 @@ def write(repository: Repository, path: str, text: str, *, stage: bool = True) -
     return full
 
 
+def part_ways(repository: Repository) -> None:
+    """Make branches `one` and `two`, the second checked out, that cannot be merged by git."""
+    write(repository, "concepts/a.md", concept("Base"))
+    git(repository.root, "commit", "-qm", "base")
+    for branch in ("one", "two"):
+        git(repository.root, "checkout", "-q", "-B", branch, "main")
+        write(repository, "concepts/a.md", concept(branch))
+        git(repository.root, "commit", "-qm", branch)
+
+
 def user(text: Any, number: int = 1, **fields: Any) -> dict[str, Any]:
     return _record("user", {"role": "user", "content": text}, number, fields)
 

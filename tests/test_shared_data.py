@@ -21,7 +21,8 @@ from knowrepo.index.build import refresh
 from knowrepo.index.catalog import Catalog, Filter
 from knowrepo.recall import present, route
 from knowrepo.recall.structured import ask
-from knowrepo.sessions.archive import Outcome, archive, archived_lines, find_sources
+from knowrepo.sessions.archive import Outcome, archive, find_sources, resolved
+from knowrepo.sessions.lines import read_lines
 from knowrepo.sessions.readers.claude import ClaudeReader
 
 TRANSCRIPTS, BUNDLES = SHARED / "transcripts", SHARED / "okf" / "bundles"
@@ -131,7 +132,8 @@ def test_what_is_archived_is_indexed_and_recalled(archived):
 def test_one_defect_costs_no_marker(path, tmp_path):
     repository = make_repository(tmp_path / "memory")
     (outcome,) = archive(repository, [path])
-    lines = list(archived_lines(repository.sessions / f"{outcome.session}.jsonl"))
+    with (repository.sessions / f"{outcome.session}.jsonl").open("rb") as stream:
+        lines = list(resolved(read_lines(stream)))
     text = " ".join(record.text for record in ClaudeReader().read(lines))
     raw = path.read_bytes().decode("utf-8", "replace")
     for marker in ("MARKER-ONE", "MARKER-TWO", "MARKER-THREE", "MARKER-FOUR", "MARKER-QUEUED"):

@@ -10,7 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from helpers import SESSION, assistant, concept, git, make_repository, transcript, user, write
+from helpers import (
+    SESSION,
+    assistant,
+    concept,
+    git,
+    make_repository,
+    part_ways,
+    transcript,
+    user,
+    write,
+)
 from knowrepo.cli.main import main
 from knowrepo.git.layout import Repository
 
@@ -363,13 +373,8 @@ def test_nothing_that_a_terminal_obeys_is_printed(know, filled):
     assert "\x1b" not in (filled.concepts / "index.md").read_text()
 
 
-def test_a_conflict_is_pointed_at(know, repository, commit):
-    write(repository, "concepts/a.md", concept("Base"))
-    commit()
-    for branch in ("one", "two"):
-        git(repository.root, "checkout", "-q", "-B", branch, "main")
-        write(repository, "concepts/a.md", concept(branch))
-        commit()
+def test_a_conflict_is_pointed_at(know, repository):
+    part_ways(repository)
     git(repository.root, "merge", "-q", "one", check=False)
     result = know("check")
     assert result.code == 1

@@ -7,7 +7,7 @@ import random
 import pytest
 from filelock import FileLock
 
-from helpers import assistant, concept, git, make_repository, transcript, user, write
+from helpers import assistant, concept, git, make_repository, part_ways, transcript, user, write
 from knowrepo.concepts import bundle
 from knowrepo.errors import KnowError
 from knowrepo.git.layout import Repository
@@ -263,7 +263,7 @@ def test_a_session_that_cannot_be_read_now_stays_as_it_was(repository, tmp_path,
     with monkeypatch.context() as patched:
         patched.setattr(build, "put_session", too_many_files)
         done = refresh(repository)
-    assert done.behind == 1
+    assert (done.behind, done.indexed) == (1, 0)
     assert "Too many open files" in done.notes[0]
     assert [len(row[2]) for row in rows(repository)[:1]] == [1]
     refresh(repository)
@@ -293,13 +293,8 @@ def test_a_damaged_catalog_is_built_anew(repository):
     assert len(paths(repository)) == 60
 
 
-def test_what_is_in_conflict_stays_as_it_was(repository, commit):
-    write(repository, "concepts/a.md", concept("Base"))
-    commit()
-    for branch in ("one", "two"):
-        git(repository.root, "checkout", "-q", "-B", branch, "main")
-        write(repository, "concepts/a.md", concept(branch))
-        commit()
+def test_what_is_in_conflict_stays_as_it_was(repository):
+    part_ways(repository)
     refresh(repository)
     git(repository.root, "merge", "-q", "one", check=False)
     refresh(repository)

@@ -12,7 +12,8 @@ from helpers import SESSION, assistant, git, jsonl, make_repository, transcript,
 from knowrepo.errors import KnowError
 from knowrepo.git.layout import Repository
 from knowrepo.sessions import archive as module
-from knowrepo.sessions.archive import Outcome, archive, archived_lines, find_sources
+from knowrepo.sessions.archive import Outcome, archive, find_sources, resolved
+from knowrepo.sessions.lines import read_lines
 
 RECORDS = [user("one", 1), assistant("two", 2), user("three", 3), assistant("four", 4)]
 
@@ -277,7 +278,9 @@ def test_reading_an_archive_gives_the_last_version_of_a_record_and_no_markers(tm
     record = {"type": "user", "uuid": "1", "sessionId": SESSION}
     rows = [record, {"type": "know.version"}, {**record, "done": True}, {**record, "uuid": "2"}]
     path = transcript(tmp_path, rows)
-    assert [line.record for line in archived_lines(path)] == [rows[2], rows[3]]
+    with path.open("rb") as stream:
+        found = [line.record for line in resolved(read_lines(stream))]
+    assert found == [rows[2], rows[3]]
 
 
 def test_archived_bytes_survive_git(repository, tmp_path, commit):

@@ -60,7 +60,7 @@ def run(paths: list[Path], repo: Path | None, *, quiet: bool) -> None:
             elif not (quiet and outcome.action in {"unchanged", "empty"}):
                 show(_line(outcome))
     if skipped and len(paths) != len(sources) and not quiet:
-        say(f"{count(skipped, 'other file')} no transcript that know can read")
+        say(f"passed over {count(skipped, 'other file')}: no transcript that know can read")
     if failed or (skipped and skipped == len(sources)):
         raise typer.Exit(1)
 
@@ -77,7 +77,7 @@ def _line(outcome: Outcome) -> str:
         parts[0] += f" (+{outcome.added})"
     kept = outcome.kept
     if kept.redacted:
-        kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(kept.redacted.items()))
+        kinds = ", ".join(f"{number} {kind}" for kind, number in sorted(kept.redacted.items()))
         parts.append(f"redacted {kinds}")
     if kept.stubbed:
         parts.append(f"{count(kept.stubbed, 'payload')} stubbed")

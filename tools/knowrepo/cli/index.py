@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from knowrepo.cli.common import JsonOption, QuietOption, RepoOption, progress, repository, say, show
+from knowrepo.errors import KnowError, ModelError
 
 if TYPE_CHECKING:
     from knowrepo.git.layout import Repository
@@ -58,7 +59,6 @@ def _embed(here: Repository, threads: int, *, quiet: bool) -> None:
         return
     from filelock import FileLock, Timeout
 
-    from knowrepo.errors import KnowError
     from knowrepo.index.fill import embed as embed_texts
     from knowrepo.index.vectors import VectorStore
 
@@ -86,7 +86,6 @@ def _embed(here: Repository, threads: int, *, quiet: bool) -> None:
 
 def _waiting(here: Repository, store: VectorStore) -> list[tuple[str, str]]:
     """Return the texts without a vector; a catalog that is damaged is built anew first."""
-    from knowrepo.errors import KnowError
     from knowrepo.index.build import discard, refresh
     from knowrepo.index.catalog import Catalog, DamagedError, told
     from knowrepo.index.fill import pending_texts
@@ -124,7 +123,6 @@ def status(repo: RepoOption = None, as_json: JsonOption = False) -> None:
 
 
 def _facts(here: Repository) -> dict[str, Any]:
-    from knowrepo.errors import ModelError
     from knowrepo.index import embed, freshness, models
     from knowrepo.index.catalog import BEHIND, SEEN, Catalog, DamagedError, told
 
@@ -164,7 +162,10 @@ def _facts(here: Repository) -> dict[str, Any]:
     if model is not None and here.vectors.is_dir():
         from knowrepo.index.vectors import VectorStore
 
-        have = VectorStore(here.vectors, embed.fingerprint(model)).hashes()
+        try:
+            have = VectorStore(here.vectors, embed.fingerprint(model)).hashes()
+        except KnowError:
+            facts["vectors"] += " (damaged; `know index` sets the damaged ones aside)"
     facts["embedded"] = len(live & have)
     facts["pending"] = len(live - have)
     return facts

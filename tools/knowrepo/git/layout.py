@@ -56,7 +56,7 @@ class Repository:
 
     @property
     def locks(self) -> Path:
-        """The folder of lock files of this work tree."""
+        """The folder of this work tree's lock files, and of what is made before it is moved."""
         return self._derived(self.git_dir)
 
     def inside(self, path: Path) -> Path:

@@ -12,7 +12,7 @@ import contextlib
 import os
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,12 +22,9 @@ from knowrepo.concepts.model import FOLDER, is_concept_path
 from knowrepo.errors import KnowError
 from knowrepo.git import plumbing
 from knowrepo.git.layout import Repository
-from knowrepo.index import freshness
+from knowrepo.index import Progress, freshness
 from knowrepo.index.catalog import BEHIND, SEEN, Catalog, DamagedError, SQLiteError, told
 from knowrepo.index.documents import put_concept, put_session, put_unreadable
-
-Progress = Callable[[int, int], None]
-"""Told (done, total) now and then."""
 
 _SECONDS_A_TRANSACTION = 0.2
 _BATCH = 64
@@ -118,7 +115,8 @@ def _bring_up(
     changed.sort(key=lambda s: (not _is_concept(s), s.path))
     most = None if budget is None else int(budget * BYTES_A_SECOND)
     late = [source for source in changed if most is not None and source.size > most]
-    changed = [source for source in changed if source not in late]
+    changed = [source for source in changed if most is None or source.size <= most]
+    too_large = len(late)
     with catalog.transaction():
         for key in gone:
             catalog.remove(key)
@@ -136,7 +134,8 @@ def _bring_up(
             _date_by_commit(repository, catalog)
         catalog.set_meta(BEHIND, str(behind))
         catalog.set_meta(SEEN, signature.dumps() if not behind else "")
-    return Refreshed(done, len(gone), behind, notes=tuple(notes))
+    indexed = done - (len(late) - too_large)
+    return Refreshed(indexed, len(gone), behind, notes=tuple(notes))
 
 
 def _sources(repository: Repository) -> Iterator[_Source]:

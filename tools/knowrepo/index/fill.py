@@ -6,17 +6,15 @@ at any time, and goes on where it was.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
+from knowrepo.index import Progress
 from knowrepo.index.catalog import Catalog
 from knowrepo.index.embed import Embedder, Passage
 from knowrepo.index.vectors import Row, VectorStore
 
 BATCH = 256
 """Texts that are embedded before their vectors are published."""
-
-Progress = Callable[[int, int], None]
-"""Told (done, total) now and then."""
 
 
 def pending_texts(catalog: Catalog, store: VectorStore) -> list[tuple[str, str]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +22,11 @@ _LAYERS, _HEADS, _FEED_FORWARD, _EPSILON = 6, 12, 1536, 1e-12
 
 def build(spec: ModelSpec, weights: Path, vocabulary: Path, scratch: Path) -> Path:
     """Return the path of the quantised model in ``scratch``."""
-    try:
-        import gguf  # noqa: F401
-    except ImportError as error:
+    if find_spec("gguf") is None:
         raise ModelError(
             "building a model needs gguf, numpy and llama-cpp-python",
             hint="install them: `pip install 'knowrepo[semantic]'`",
-        ) from error
+        )
     from knowrepo.index.embed import quantise_to_q8
 
     plain = scratch / "plain.gguf"

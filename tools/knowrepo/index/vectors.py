@@ -48,14 +48,10 @@ class Found:
 
 
 class VectorStore:
-    """The segments of one fingerprint.
+    """The segments of one fingerprint; ``folder`` holds those of all fingerprints."""
 
-    ``folder`` holds those of all fingerprints; ``dimension`` is that of the vectors.
-    """
-
-    def __init__(self, folder: Path, fingerprint: str, dimension: int = 0) -> None:
+    def __init__(self, folder: Path, fingerprint: str) -> None:
         self._folder = folder / fingerprint
-        self._dimension = dimension
 
     @property
     def folder(self) -> Path:
@@ -66,19 +62,12 @@ class VectorStore:
         """Say whether there are no vectors, without opening a segment."""
         return not self._manifest()
 
-    def size(self) -> int:
-        """Return the bytes that the segments take."""
-        return sum(path.stat().st_size for path in self._segments())
-
     def hashes(self) -> set[str]:
-        """Return the hashes of all texts that have a vector."""
-        with self._attached() as (db, table):
+        """Return the hashes of all texts that have a vector; raises KnowError."""
+        with self._readable(), self._attached() as (db, table):
             if not table:
                 return set()
-            try:
-                rows = db.execute(f"SELECT DISTINCT hash FROM ({table})").fetchall()
-            except duckdb.Error:
-                return set()  # `repair` finds out which
+            rows = db.execute(f"SELECT DISTINCT hash FROM ({table})").fetchall()
         return {text_hash.hex for (text_hash,) in rows}
 
     def add(self, rows: Sequence[Row]) -> None:
@@ -102,18 +91,10 @@ class VectorStore:
     def search(self, query: Vector, live: Sequence[str], limit: int) -> Found:
         """Return the texts among ``live`` whose vectors are nearest to ``query``.
 
-        The filter comes first: what is not in ``live`` takes no place.
+        The filter comes first: what is not in ``live`` takes no place. Raises
+        KnowError where a segment cannot be read to the end.
         """
-        try:
-            return self._search(query, live, limit)
-        except duckdb.Error as error:
-            raise KnowError(
-                f"{self._folder}: vectors cannot be read: {str(error).splitlines()[0]}",
-                hint="`know index` sets the damaged ones aside",
-            ) from error
-
-    def _search(self, query: Vector, live: Sequence[str], limit: int) -> Found:
-        with self._attached() as (db, table):
+        with self._readable(), self._attached() as (db, table):
             if not table or not live:
                 return Found([], 0)
             import numpy as np
@@ -132,6 +113,16 @@ class VectorStore:
         return Found(scores, rows[0][2] if rows else 0)
 
     # -- files ----------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def _readable(self) -> Iterator[None]:
+        try:
+            yield
+        except duckdb.Error as error:
+            raise KnowError(
+                f"{self._folder}: vectors cannot be read: {str(error).splitlines()[0]}",
+                hint="`know index` sets the damaged ones aside",
+            ) from error
 
     def _manifest(self) -> list[tuple[str, int]]:
         try:
@@ -193,18 +184,20 @@ class VectorStore:
         Each vector is so rewritten about as often as its table doubles.
         """
         segments = self._manifest()
-        count = 1
-        while count < len(segments) and (
-            segments[-count - 1][1] <= 2 * sum(rows for _, rows in segments[-count:])
-            or len(segments) - count >= MOST_SEGMENTS
+        newest = 1
+        while newest < len(segments) and (
+            segments[-newest - 1][1] <= 2 * sum(rows for _, rows in segments[-newest:])
+            or len(segments) - newest >= MOST_SEGMENTS
         ):
-            count += 1
-        if count == 1:
+            newest += 1
+        if newest == 1:
             return
-        old, new = segments[:-count], segments[-count:]
+        old, new = segments[:-newest], segments[-newest:]
         with self._attached([name for name, _ in new]) as (db, table):
             row = db.execute(f"SELECT len(vector) FROM ({table}) LIMIT 1").fetchone()
-            dimension = int(row[0]) if row else self._dimension
+        if row is None:
+            return
+        dimension = int(row[0])
         with self._new_segment(dimension) as (db, name):
             for index, (file, _) in enumerate(new):
                 db.execute(f"ATTACH '{_quoted(self._folder / file)}' AS s{index} (READ_ONLY)")

@@ -141,18 +141,12 @@ def _turn(path: Path, waiting: Callable[[], None]) -> Iterator[None]:
         lock.release()
 
 
-def archived_lines(path: Path) -> Iterator[Line]:
-    """Yield the lines of an archived session for reading.
+def resolved(lines: Iterable[Line]) -> Iterator[Line]:
+    """Yield the lines of an archived session as a reader should see them.
 
     Our own markers are left out, of a record's versions only the last is given,
     and a record that several branches repeat is given once.
     """
-    with path.open("rb") as stream:
-        yield from resolved(read_lines(stream))
-
-
-def resolved(lines: Iterable[Line]) -> Iterator[Line]:
-    """See `archived_lines`; the lines may come from any source of bytes."""
     waiting: Line | None = None
     replaces = False
     branched = False

@@ -67,7 +67,7 @@ def archived_line(line: Line, kept: Kept) -> bytes | None:
         changed = _archived_record(line.record, kept)
         if changed is not line.record:
             return _dump(_archived_record(_exact(line.raw), Kept()))
-        if redact(decode(line.raw)) != decode(line.raw) and _repeats_a_key(line.raw):
+        if _repeats_a_key(line.raw) and redact(decode(line.raw)) != decode(line.raw):
             # What the parser did not see must not stay.
             return _dump(_archived_record(_exact(line.raw), Kept()))
         return line.raw
