@@ -16,7 +16,7 @@ def chunks(records: list[dict], name: str = "x") -> list[Chunk]:
     reader = ClaudeReader()
     lines = list(read_lines(io.BytesIO(jsonl(records))))
     read = list(reader.read(lines))
-    return list(session_chunks(read, reader.facts(lines, read, name)))
+    return list(session_chunks(read, reader.facts(lines, name)))
 
 
 def long_session(exchanges: int) -> list[dict]:

@@ -230,7 +230,8 @@ def test_a_text_that_quotes_a_transcript_is_none(repository, tmp_path):
     spilled = folder / SESSION / "tool-results" / "b1.txt"
     spilled.parent.mkdir(parents=True)
     spilled.write_bytes(jsonl(RECORDS[2:]))
-    assert spilled not in list(find_sources([folder]))
+    outcome = archive_path(repository, spilled)
+    assert outcome.session == f"claude/{SESSION}/tool-b1"
 
 
 def test_an_archive_whose_last_newline_an_editor_took_loses_nothing(repository, tmp_path):

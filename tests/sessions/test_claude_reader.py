@@ -4,7 +4,6 @@ import io
 
 from helpers import assistant, jsonl, tool_call, tool_result, user
 from knowrepo.sessions.lines import read_lines
-from knowrepo.sessions.readers import recognise
 from knowrepo.sessions.readers.claude import ClaudeReader
 from knowrepo.sessions.record import Record, SessionFacts
 
@@ -12,12 +11,12 @@ READER = ClaudeReader()
 
 
 def read(*records: dict) -> list[Record]:
-    return list(READER.read(read_lines(io.BytesIO(jsonl(records)))))
+    return list(READER.read(list(read_lines(io.BytesIO(jsonl(records))))))
 
 
 def facts(*records: dict, name: str = "x") -> SessionFacts:
     lines = list(read_lines(io.BytesIO(jsonl(records))))
-    return READER.facts(lines, list(READER.read(lines)), name)
+    return READER.facts(lines, name)
 
 
 def roles(*records: dict) -> list[tuple[str, str]]:
@@ -143,9 +142,9 @@ def test_helper_agents_are_told_from_sub_agents():
 
 
 def test_the_format_is_told_by_content():
-    assert recognise([{"type": "file-history-snapshot", "snapshot": {}}]) is not None
-    assert recognise([{"type": "summary", "leafUuid": "x", "summary": ""}]) is not None
+    assert READER.recognises([{"type": "file-history-snapshot", "snapshot": {}}])
+    assert READER.recognises([{"type": "summary", "leafUuid": "x", "summary": ""}])
     codex = {"timestamp": "t", "type": "session_meta", "payload": {"id": "x"}}
-    assert recognise([codex]) is None
-    assert recognise([{"sessionId": "x", "projectHash": "y", "type": "z"}]) is None
-    assert recognise([]) is None
+    assert not READER.recognises([codex])
+    assert not READER.recognises([{"sessionId": "x", "projectHash": "y", "type": "z"}])
+    assert not READER.recognises([])

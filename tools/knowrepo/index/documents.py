@@ -146,8 +146,7 @@ def put_session(catalog: Catalog, root: Path, path: str, stamp: str) -> None:
         catalog.put(document, [])
         return
     lines = list(resolved(read_lines(io.BytesIO(data))))
-    records = list(reader.read(lines))
-    facts = reader.facts(lines, records, name)
+    facts = reader.facts(lines, name)
     document = replace(
         document,
         title=" ".join(facts.title.split())[:200] or name,
@@ -155,7 +154,7 @@ def put_session(catalog: Catalog, root: Path, path: str, stamp: str) -> None:
         project=project_name(facts.project),
         branch=facts.branch,
     )
-    chunks = [] if facts.helper else session_chunks(records, facts)
+    chunks = () if facts.helper else session_chunks(reader.read(lines), facts)
     catalog.put(document, _stored(key, chunks))
 
 

@@ -16,7 +16,6 @@ import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Literal
 
@@ -29,18 +28,17 @@ from knowrepo.sessions import growth
 from knowrepo.sessions.keep import Kept, archived_line
 from knowrepo.sessions.lines import Line, parse_object, read_lines
 from knowrepo.sessions.readers import recognise
-from knowrepo.sessions.record import Reader
+from knowrepo.sessions.readers.base import UUID
+from knowrepo.sessions.record import Identity, Reader
+from knowrepo.sessions.source import Source, as_lines
 
 Action = Literal["new", "grown", "joined", "unchanged", "empty", "not a transcript", "failed"]
 
-_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _AGENT = re.compile(r"agent-[A-Za-z0-9_-]+")
 # What may become a file name: an id comes out of a file that anybody wrote.
 _SAFE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
-_SNIFFED_BYTES = 1 << 16
-_SNIFFED_RECORDS = 100
 # Folders beside transcripts whose files may quote them.
-_NO_TRANSCRIPTS = {".git", "tool-results", "file-history", "memory"}
+_NO_TRANSCRIPTS = {".git", "file-history", "memory"}
 
 
 @dataclass(frozen=True)
@@ -112,7 +110,7 @@ def archive(
         scratch.mkdir()
         for source in sources:
             try:
-                yield _archive_one(repository, source, scratch / "session.jsonl")
+                yield from _archive_one(repository, source, scratch / "session.jsonl")
             except OSError as error:
                 # A write names no file: it is the archive's disk that is full.
                 where = error.filename or repository.sessions
@@ -169,68 +167,65 @@ def resolved(lines: Iterable[Line]) -> Iterator[Line]:
         yield waiting
 
 
-def _archive_one(repository: Repository, source: Path, temporary: Path) -> Outcome:
-    reader = _reader_of(source)
-    if reader is None:
-        empty = source.stat().st_size == 0
-        return Outcome(source, "empty" if empty else "not a transcript")
+def _archive_one(repository: Repository, path: Path, temporary: Path) -> Iterator[Outcome]:
+    source = Source(path)
+    found = recognise(source, by_name=_names_session(path))
+    if found is None:
+        yield Outcome(path, "not a transcript" if source.head else "empty")
+    elif found.sessions is None:
+        with path.open("rb") as stream:
+            kept, first, last, parent = _bring_in(read_lines(stream), temporary, found.reader)
+        identity = found.reader.identity(path, first, last, parent)
+        yield _archived(repository, path, temporary, identity, found.reader, kept)
+    else:
+        for session in found.sessions:
+            kept, *_ = _bring_in(as_lines(session.records), temporary, found.reader)
+            identity = Identity(session.id, session.parent)
+            yield _archived(repository, path, temporary, identity, found.reader, kept)
+
+
+def _archived(
+    repository: Repository,
+    path: Path,
+    temporary: Path,
+    identity: Identity,
+    reader: Reader,
+    kept: Kept,
+) -> Outcome:
     try:
-        kept, last_id = _bring_in(source, temporary, reader)
-        name = _name(source, reader.agent, last_id)
+        name = _name(reader.agent, identity)
         if name is None:
-            return Outcome(source, "not a transcript", note="it names no session")
+            return Outcome(path, "not a transcript", note="it names no session")
         if not kept.records and not kept.bad:
-            return Outcome(source, "empty", str(name), kept=kept)
-        return _publish(repository, source, temporary, name, reader, kept)
+            return Outcome(path, "empty", str(name), kept=kept)
+        return _publish(repository, path, temporary, name, reader, kept)
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def _reader_of(source: Path) -> Reader | None:
-    with source.open("rb") as stream:
-        head = stream.read(_SNIFFED_BYTES)
-        if b'"' not in head or b"{" not in head:
-            return None
-        stream.seek(0)
-        first = list(islice(read_lines(stream), _SNIFFED_RECORDS))
-    # A text that quotes a transcript further down is none: it would be joined
-    # with the very session that it quotes.
-    lead = next((line for line in first if not line.raw.startswith(b"//")), None)
-    if lead is None or (lead.record is None and not _names_session(source)):
-        return None
-    return recognise(line.record for line in first if line.record is not None)
-
-
 def _names_session(source: Path) -> bool:
     stem = source.name.removesuffix(".jsonl")
-    return bool(_UUID.fullmatch(stem) or _AGENT.fullmatch(stem))
+    return bool(UUID.fullmatch(stem) or _AGENT.fullmatch(stem))
 
 
-def _bring_in(source: Path, temporary: Path, reader: Reader) -> tuple[Kept, str]:
-    """Write the source in the archive's form; returns counts and its last session id."""
+def _bring_in(lines: Iterable[Line], temporary: Path, reader: Reader) -> tuple[Kept, str, str, str]:
+    """Write the lines in the archive's form; returns counts, first, last and parent id."""
     kept = Kept()
-    last_id = ""
-    with source.open("rb") as stream, temporary.open("wb") as out:
-        for line in read_lines(stream):
+    first = last = parent = ""
+    with temporary.open("wb") as out:
+        for line in lines:
             archived = archived_line(line, kept)
             if archived is not None:
                 out.write(archived + b"\n")
             if line.record is not None:
-                last_id = reader.session_id(line.record) or last_id
-    return kept, last_id
+                last = reader.session_id(line.record) or last
+                first = first or last
+                parent = parent or reader.parent_id(line.record)
+    return kept, first, last, parent
 
 
-def _name(source: Path, agent: str, last_id: str) -> _Name | None:
-    stem = source.name.removesuffix(".jsonl")
-    parents = [p.name for p in source.parents]
-    if _AGENT.fullmatch(stem):
-        above = parents[parents.index("subagents") + 1] if "subagents" in parents else ""
-        parent = above if _UUID.fullmatch(above) else last_id
-        name = _Name(agent, parent, stem)
-    elif _UUID.fullmatch(stem):
-        name = _Name(agent, "", stem)
-    else:
-        name = _Name(agent, "", last_id)
+def _name(agent: str, identity: Identity) -> _Name | None:
+    name = _Name(agent, identity.parent, identity.id)
     if not _SAFE_ID.fullmatch(name.id) or (name.parent and not _SAFE_ID.fullmatch(name.parent)):
         return None
     return name

@@ -27,22 +27,27 @@ class Line:
 
     ``number`` is the 1-based line of the source. ``raw`` is its cleaned bytes
     without the line end. ``record`` is None for what is no JSON object.
-    ``pending`` marks a last line that its writer has not finished.
+    ``pending`` marks a last line that its writer has not finished. ``start`` and
+    ``end`` are the bytes of the source that the whole line takes up.
     """
 
     number: int
     raw: bytes
     record: dict[str, Any] | None
     pending: bool = False
+    start: int = 0
+    end: int = 0
 
 
 def read_lines(chunks: Iterable[bytes]) -> Iterator[Line]:
     """Yield the lines of a source given as lines split at 0x0A (an open binary file)."""
+    start = 0
     for number, chunk in enumerate(chunks, start=1):
-        ended = chunk.endswith(b"\n")
+        end = start + len(chunk)
         raw = clean(chunk, first=number == 1)
         if raw:
-            yield from _records(raw, number, ended=ended)
+            yield from _records(raw, number, start, end, ended=chunk.endswith(b"\n"))
+        start = end
 
 
 def clean(chunk: bytes, *, first: bool) -> bytes:
@@ -71,19 +76,19 @@ def decode(raw: bytes) -> str:
         return raw.decode("utf-8", "replace")
 
 
-def _records(raw: bytes, number: int, *, ended: bool) -> Iterator[Line]:
+def _records(raw: bytes, number: int, start: int, end: int, *, ended: bool) -> Iterator[Line]:
     record = parse_object(raw)
     if record is not None:
-        yield Line(number, raw, record)
+        yield Line(number, raw, record, False, start, end)
         return
     pieces = list(_joined(raw))
     if len(pieces) == 1 and not ended:
-        yield Line(number, raw, None, pending=True)
+        yield Line(number, raw, None, True, start, end)
         return
     for index, piece in enumerate(pieces):
         found = parse_object(piece)
-        last = index == len(pieces) - 1
-        yield Line(number, piece, found, pending=found is None and last and not ended)
+        pending = found is None and index == len(pieces) - 1 and not ended
+        yield Line(number, piece, found, pending, start, end)
 
 
 def _joined(raw: bytes) -> Iterator[bytes]:

@@ -6,15 +6,18 @@ reader must offer. It knows no agent.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Protocol
 
 from knowrepo.sessions.lines import Line
+from knowrepo.sessions.source import Native, Source
 
 Role = Literal["user", "assistant", "tool", "system", "summary", "injected"]
-"""Who wrote it. `summary` and `injected` are machine-written text that an agent
-stores as if a user had said it; `tool` is a tool's output."""
+"""Who wrote it. `user` is what a person typed, and nothing else. `summary` and
+`injected` are machine-written text that an agent stores as if a user had said
+it; `tool` is a tool's output; `system` is bookkeeping."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +33,9 @@ class Record:
     """One record of a session.
 
     ``key`` names it within its session: its own id, else a hash of its line;
-    a NUL and a number follow where several are equal. ``time`` is ISO 8601 as
-    written, or empty. ``line`` is the 1-based line of the file that was read.
+    a NUL and a number follow where several are equal. ``time`` is ISO 8601, or
+    empty. ``line`` is the 1-based line of the file that was read, ``start`` and
+    ``end`` are the bytes that this line takes up in it.
     """
 
     key: str
@@ -42,6 +46,8 @@ class Record:
     time: str = ""
     calls: tuple[ToolCall, ...] = ()
     side: bool = False  # belongs to a sub-agent's conversation
+    start: int = 0
+    end: int = 0
 
 
 @dataclass(frozen=True)
@@ -57,23 +63,49 @@ class SessionFacts:
     sub_agent: bool = False  # a sub-agent's own file
 
 
+class Identity(NamedTuple):
+    """What a session is called in the archive: its id, and its parent's where it has one."""
+
+    id: str
+    parent: str = ""
+
+
 class Reader(Protocol):
-    """One agent's transcript format."""
+    """One agent's transcript format; `readers.base.BaseReader` has what most share.
+
+    Readers are given lines that may be gone through more than once, and go
+    through them one by one: a session may be larger than the memory.
+    """
 
     agent: str
     """The folder under `sessions/`."""
 
-    def recognises(self, records: Iterable[Mapping[str, Any]]) -> bool:
-        """Tell from its first records whether a source is of this agent."""
+    def recognises(self, records: Sequence[Mapping[str, Any]]) -> bool:
+        """Tell from the first records of JSON lines whether they are this agent's."""
+
+    def unpack(self, source: Source) -> Iterable[Native] | None:
+        """Return the sessions of a source that is no JSON lines; None where it is not ours."""
 
     def record_id(self, record: Mapping[str, Any]) -> str:
         """Return the record's own id, or an empty string."""
 
+    def rank(self, record: Mapping[str, Any]) -> str:
+        """Return what orders the versions of a record that its agent rewrites; greatest last."""
+
     def session_id(self, record: Mapping[str, Any]) -> str:
         """Return the session id that the record carries, or an empty string."""
+
+    def parent_id(self, record: Mapping[str, Any]) -> str:
+        """Return the id of the session that this sub-agent's session belongs to, or ''."""
+
+    def identity(self, path: Path, first: str, last: str, parent: str) -> Identity:
+        """Name the session in ``path``, given its first and last id and its first parent's."""
+
+    def folder(self, record: Mapping[str, Any]) -> str:
+        """Return the folder that the agent worked in, where the record says it."""
 
     def read(self, lines: Iterable[Line]) -> Iterator[Record]:
         """Yield the records of a session in file order."""
 
-    def facts(self, lines: Iterable[Line], records: Iterable[Record], name: str) -> SessionFacts:
-        """Sum the session up; ``name`` is the stem of its file."""
+    def facts(self, lines: Iterable[Line], name: str) -> SessionFacts:
+        """Sum the session up; ``name`` is the stem of its file in the archive."""

@@ -1,20 +1,40 @@
-"""One module an agent. A format is told by its content, never by a file's name."""
+"""One module an agent. A format is told by its content, never by a file's extension."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from knowrepo.sessions.readers.claude import ClaudeReader
 from knowrepo.sessions.record import Reader
+from knowrepo.sessions.source import Native, Source
 
 READERS: tuple[Reader, ...] = (ClaudeReader(),)
 
 
-def recognise(records: Iterable[Mapping[str, Any]]) -> Reader | None:
-    """Return the reader for a source that begins with ``records``, or None."""
-    first = list(records)
-    return next((reader for reader in READERS if reader.recognises(first)), None)
+class Found(NamedTuple):
+    """Whose a source is. ``sessions`` is None where its lines are archived as they stand."""
+
+    reader: Reader
+    sessions: Iterable[Native] | None = None
+
+
+def recognise(source: Source, *, by_name: bool = False) -> Found | None:
+    """Return whose ``source`` is, or None.
+
+    ``by_name``: its name is a session's, so that it may begin with a broken line.
+    """
+    for reader in READERS:
+        sessions = reader.unpack(source)
+        if sessions is not None:
+            return Found(reader, sessions)
+    lines = [line for line in source.first_lines if not line.raw.startswith(b"//")]
+    # A text that quotes a transcript further down is none: it would be joined
+    # with the very session that it quotes.
+    if not lines or (lines[0].record is None and not by_name):
+        return None
+    records = [line.record for line in lines if line.record is not None]
+    return next((Found(reader) for reader in READERS if reader.recognises(records)), None)
 
 
 def reader_of(agent: str) -> Reader | None:

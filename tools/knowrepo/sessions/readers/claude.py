@@ -7,15 +7,25 @@ text and does no harm. Formats seen, and their traps, are listed in the tests.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from knowrepo.sessions.lines import Line
-from knowrepo.sessions.record import Record, Role, SessionFacts, ToolCall
+from knowrepo.sessions.readers.base import (
+    UUID,
+    BaseReader,
+    Keys,
+    asks_recall,
+    blocks_text,
+    clean,
+    text_of,
+    tool_call,
+)
+from knowrepo.sessions.record import Identity, Record, Role, ToolCall
+from knowrepo.sessions.source import Native, Source
 
 # Text that Claude Code wraps around, or puts beside, what a person typed.
 _WRAPPERS = re.compile(
@@ -31,31 +41,63 @@ _MACHINE_STARTS = (
     "This session is being continued from a previous conversation",
 )
 _HELPERS = ("agent-acompact-", "agent-aprompt_suggestion-")
-# The argument of a tool call that says most, in order of preference.
-_TELLING = (
-    "command", "file_path", "notebook_path", "path", "pattern", "query", "url", "description",
-    "prompt", "skill",
-)  # fmt: skip
-_COMMAND = re.compile(r"/[\w:-]+")
-_RECALL = re.compile(r"\bknow\s+recall\b")
+_AGENT = re.compile(r"agent-[A-Za-z0-9_-]+")
+SPILLED = "know.spilled"
+"""The type of the one record that a tool result in a file of its own becomes."""
 
 
-class ClaudeReader:
+class ClaudeReader(BaseReader):
     """The reader for Claude Code."""
 
     agent = "claude"
 
-    def recognises(self, records: Iterable[Mapping[str, Any]]) -> bool:
+    def recognises(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """See `Reader.recognises`."""
         return any(_is_claude(record) for record in records)
 
+    def unpack(self, source: Source) -> Iterable[Native] | None:
+        """See `Reader.unpack`: a tool's output that was too long for its record.
+
+        It lies as text in `<session>/tool-results/`, and the record shows its
+        beginning only.
+        """
+        folder = source.path.parent
+        if folder.name != "tool-results" or not UUID.fullmatch(folder.parent.name):
+            return None
+        if source.path.suffix != ".txt":
+            return None
+        text = source.path.read_bytes().decode("utf-8", "backslashreplace")
+        record = {"type": SPILLED, "file": source.path.name, "text": text}
+        return [Native(f"tool-{source.path.stem}", [record], parent=folder.parent.name)]
+
     def record_id(self, record: Mapping[str, Any]) -> str:
         """See `Reader.record_id`."""
-        return _text_of(record, "uuid")
+        return text_of(record, "uuid")
 
-    def session_id(self, record: Mapping[str, Any]) -> str:
-        """See `Reader.session_id`."""
-        return _text_of(record, "sessionId")
+    def identity(self, path: Path, first: str, last: str, parent: str) -> Identity:
+        """See `Reader.identity`: sub-agents' files carry the id of their parent's session."""
+        stem = path.name.removesuffix(".jsonl")
+        folders = [folder.name for folder in path.parents]
+        above = folders[folders.index("subagents") + 1] if "subagents" in folders else ""
+        if stem == "journal" and UUID.fullmatch(above):  # of a workflow's run
+            return Identity(f"journal-{folders[0]}", above)
+        if _AGENT.fullmatch(stem):
+            return Identity(stem, above if UUID.fullmatch(above) else last)
+        return super().identity(path, first, last, parent)
+
+    def title(self, record: Mapping[str, Any]) -> str:
+        """See `BaseReader.title`."""
+        if record.get("type") == "custom-title":
+            return text_of(record, "customTitle")
+        return text_of(record, "aiTitle") if record.get("type") == "ai-title" else ""
+
+    def is_helper(self, name: str, first_line: str) -> bool:
+        """See `BaseReader.is_helper`."""
+        return name.startswith(_HELPERS) or first_line == "Warmup"
+
+    def is_sub_agent(self, name: str) -> bool:
+        """See `BaseReader.is_sub_agent`."""
+        return name.startswith("agent-")
 
     def read(self, lines: Iterable[Line]) -> Iterator[Record]:
         """See `Reader.read`.
@@ -63,58 +105,26 @@ class ClaudeReader:
         Input typed while the agent worked stands in a queue operation and in an
         attachment, and may be repeated in a user record: it is given once.
         """
-        lines = list(lines)
-        said = _said_by_user(lines)
+        said = _said_elsewhere(lines)
         queued: Counter[str] = Counter()
         recalls: set[str] = set()  # ids of calls whose output we wrote ourselves
-        keys: Counter[str] = Counter()
+        keys = Keys()
         for line in lines:
             record = line.record
             if record is None:
                 continue
-            key = _key(self.record_id(record), line.raw, keys)
-            if _text_of(record, "type") == "queue-operation":
-                text = _text_of(record, "content").strip()
-                if record.get("operation") != "enqueue" or not text:
+            key = keys.key(self.record_id(record), line.raw)
+            text = _enqueued(record)
+            if text_of(record, "type") == "queue-operation":
+                if not text:
                     continue
                 queued[text] += 1
                 if queued[text] <= said[text]:
                     continue
-            yield _record(record, key, line.number, recalls)
+            yield _record(record, key, line, recalls)
             beside = _said_beside_a_result(record)
             if beside:
-                yield _user_record(record, f"{key}\0text", line.number, beside)
-
-    def facts(self, lines: Iterable[Line], records: Iterable[Record], name: str) -> SessionFacts:
-        """See `Reader.facts`."""
-        title = project = branch = date = ""
-        for line in lines:
-            record = line.record or {}
-            project = project or _text_of(record, "cwd")
-            branch = _text_of(record, "gitBranch") or branch
-            date = date or _text_of(record, "timestamp")
-            kind = _text_of(record, "type")
-            if kind in {"custom-title", "ai-title"}:
-                title = _text_of(record, "customTitle") or _text_of(record, "aiTitle") or title
-        first_line = next(filter(None, map(_telling_line, records)), "")
-        helper = name.startswith(_HELPERS) or first_line == "Warmup"
-        return SessionFacts(
-            title=title or first_line,
-            project=project,
-            branch=branch,
-            date=date,
-            first_user_line=first_line,
-            helper=helper,
-            sub_agent=name.startswith("agent-"),
-        )
-
-
-def _telling_line(record: Record) -> str:
-    """Return the first line of a user's own words that is more than a slash command."""
-    if record.role != "user":
-        return ""
-    lines = (line.strip() for line in record.text.splitlines())
-    return next((line for line in lines if line and not _COMMAND.fullmatch(line)), "")
+                yield _user_record(record, f"{key}\0text", line, beside)
 
 
 def _is_claude(record: Mapping[str, Any]) -> bool:
@@ -126,43 +136,54 @@ def _is_claude(record: Mapping[str, Any]) -> bool:
         or ("uuid" in record and "parentUuid" in record)
         or (kind == "summary" and "leafUuid" in record)
         or (kind == "file-history-snapshot" and "snapshot" in record)
+        or (kind in ("started", "result") and "agentId" in record and "key" in record)
+        or kind == SPILLED
     )
 
 
-def _key(own: str, raw: bytes, keys: Counter[str]) -> str:
-    key = own.replace("\0", "") or hashlib.sha256(raw).hexdigest()[:32]
-    keys[key] += 1
-    return key if keys[key] == 1 else f"{key}\0{keys[key]}"
+def _enqueued(record: Mapping[str, Any]) -> str:
+    if record.get("type") != "queue-operation" or record.get("operation") != "enqueue":
+        return ""
+    return text_of(record, "content").strip()
 
 
-def _said_by_user(lines: Iterable[Line]) -> Counter[str]:
-    """Count the texts that stand as a user's own in records other than queue operations."""
+def _said_elsewhere(lines: Iterable[Line]) -> Counter[str]:
+    """Count how often what was queued stands as a user's own in other records."""
+    queued = {text for line in lines if (text := _enqueued(line.record or {}))}
     said: Counter[str] = Counter()
+    if not queued:
+        return said
     for line in lines:
         record = line.record or {}
+        text = ""
         if record.get("type") == "user":
-            said[_blocks_text(_content(record)).strip()] += 1
+            text = blocks_text(_content(record)).strip()
         elif record.get("type") == "attachment":
-            said[_queued_prompt(record).strip()] += 1
+            text = _queued_prompt(record).strip()
+        if text in queued:
+            said[text] += 1
     return said
 
 
-def _record(record: Mapping[str, Any], key: str, number: int, recalls: set[str]) -> Record:
+def _record(record: Mapping[str, Any], key: str, line: Line, recalls: set[str]) -> Record:
     role, text, calls = _meaning(record, recalls)
     return Record(
         key=key,
         role=role,
         text=text,
-        line=number,
-        parent=_text_of(record, "parentUuid"),
-        time=_text_of(record, "timestamp"),
+        line=line.number,
+        parent=text_of(record, "parentUuid"),
+        time=text_of(record, "timestamp"),
         calls=calls,
         side=record.get("isSidechain") is True,
+        start=line.start,
+        end=line.end,
     )
 
 
-def _user_record(record: Mapping[str, Any], key: str, number: int, text: str) -> Record:
-    return Record(key, "user", text, number, time=_text_of(record, "timestamp"))
+def _user_record(record: Mapping[str, Any], key: str, line: Line, text: str) -> Record:
+    time = text_of(record, "timestamp")
+    return Record(key, "user", text, line.number, time=time, start=line.start, end=line.end)
 
 
 def _said_beside_a_result(record: Mapping[str, Any]) -> str:
@@ -170,7 +191,7 @@ def _said_beside_a_result(record: Mapping[str, Any]) -> str:
     content = _content(record) if record.get("type") == "user" else []
     if not any(isinstance(b, dict) and b.get("type") == "tool_result" for b in content):
         return ""
-    text = _unwrapped(_blocks_text(content))
+    text = _unwrapped(blocks_text(content))
     return "" if text.startswith(_MACHINE_STARTS) else text
 
 
@@ -180,16 +201,20 @@ def _meaning(
     kind = record.get("type")
     if kind == "assistant":
         calls = tuple(_calls(record, recalls))
-        return "assistant", _blocks_text(_content(record)), calls
+        return "assistant", blocks_text(_content(record)), calls
     if kind == "user":
         return (*_user(record, recalls), ())
     if kind == "attachment":
         prompt = _queued_prompt(record)
         return ("user", _unwrapped(prompt), ()) if prompt else ("injected", "", ())
     if kind == "queue-operation":
-        return "user", _unwrapped(_text_of(record, "content")), ()
+        return "user", _unwrapped(text_of(record, "content")), ()
     if kind == "summary":
-        return "summary", _text_of(record, "summary"), ()
+        return "summary", text_of(record, "summary"), ()
+    if kind == SPILLED:
+        return "tool", text_of(record, "text"), ()
+    if kind == "result":  # of a workflow's step
+        return "tool", text_of(record, "result"), ()
     return "system", "", ()
 
 
@@ -197,10 +222,10 @@ def _user(record: Mapping[str, Any], recalls: set[str]) -> tuple[Role, str]:
     content = _content(record)
     results = [b for b in content if isinstance(b, dict) and b.get("type") == "tool_result"]
     if results:
-        ours = all(_text_of(block, "tool_use_id") in recalls for block in results)
+        ours = all(text_of(block, "tool_use_id") in recalls for block in results)
         text = "\n".join(filter(None, map(_tool_output, results)))
         return ("injected" if ours else "tool"), text
-    text = _blocks_text(content)
+    text = blocks_text(content)
     if record.get("isCompactSummary") is True:
         return "summary", text
     if record.get("isMeta") is True:
@@ -224,60 +249,30 @@ def _content(record: Mapping[str, Any]) -> list[Any]:
     return content if isinstance(content, list) else []
 
 
-def _blocks_text(blocks: Iterable[Any]) -> str:
-    return "\n".join(
-        _clean(block["text"])
-        for block in blocks
-        if isinstance(block, dict)
-        and block.get("type") == "text"
-        and isinstance(block.get("text"), str)
-        and block["text"].strip()
-    )
-
-
 def _tool_output(block: Mapping[str, Any]) -> str:
     inner = block.get("content")
     if isinstance(inner, str):
-        return _clean(inner)
-    return _blocks_text(inner) if isinstance(inner, list) else ""
+        return clean(inner)
+    return blocks_text(inner) if isinstance(inner, list) else ""
 
 
 def _calls(record: Mapping[str, Any], recalls: set[str]) -> Iterator[ToolCall]:
     for block in _content(record):
         if not isinstance(block, dict) or block.get("type") != "tool_use":
             continue
-        given = block.get("input")
-        argument = _argument(given if isinstance(given, dict) else {})
-        if _RECALL.search(argument) and isinstance(block.get("id"), str):
+        call = tool_call(text_of(block, "name"), block.get("input"))
+        if asks_recall(call) and isinstance(block.get("id"), str):
             recalls.add(block["id"])
-        yield ToolCall(name=_text_of(block, "name") or "tool", argument=argument)
-
-
-def _argument(given: Mapping[str, Any]) -> str:
-    for name in _TELLING:
-        value = given.get(name)
-        if isinstance(value, str) and value.strip():
-            return _clean(value.strip())
-    return _clean(json.dumps(given, ensure_ascii=False)) if given else ""
+        yield call
 
 
 def _queued_prompt(record: Mapping[str, Any]) -> str:
     attachment = record.get("attachment")
     if not isinstance(attachment, dict) or attachment.get("type") != "queued_command":
         return ""
-    if _text_of(attachment, "commandMode") not in {"", "prompt"}:
+    if text_of(attachment, "commandMode") not in {"", "prompt"}:
         return ""  # a task's notification, not a person's words
     prompt = attachment.get("prompt")
     if isinstance(prompt, str):
-        return _clean(prompt)
-    return _blocks_text(prompt) if isinstance(prompt, list) else ""
-
-
-def _text_of(record: Mapping[str, Any], name: str) -> str:
-    value = record.get(name)
-    return _clean(value) if isinstance(value, str) else ""
-
-
-def _clean(text: str) -> str:
-    """Return text that can be written: half an emoji, as a cut string has it, becomes `?`."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+        return clean(prompt)
+    return blocks_text(prompt) if isinstance(prompt, list) else ""
