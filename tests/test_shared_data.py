@@ -21,9 +21,10 @@ from knowrepo.index.build import refresh
 from knowrepo.index.catalog import Catalog, Filter
 from knowrepo.recall import present, route
 from knowrepo.recall.structured import ask
-from knowrepo.sessions.archive import Outcome, archive, find_sources, resolved
+from knowrepo.sessions.archive import Outcome, archive, find_sources
 from knowrepo.sessions.lines import read_lines
 from knowrepo.sessions.readers.claude import ClaudeReader
+from knowrepo.sessions.store import resolved
 
 TRANSCRIPTS, BUNDLES = SHARED / "transcripts", SHARED / "okf" / "bundles"
 pytestmark = pytest.mark.skipif(

@@ -12,8 +12,12 @@ from helpers import SESSION, assistant, git, jsonl, make_repository, transcript,
 from knowrepo.errors import KnowError
 from knowrepo.git.layout import Repository
 from knowrepo.sessions import archive as module
-from knowrepo.sessions.archive import Outcome, archive, find_sources, resolved
+from knowrepo.sessions import store
+from knowrepo.sessions.archive import Outcome, archive, find_sources
 from knowrepo.sessions.lines import read_lines
+from knowrepo.sessions.readers import Found, recognise
+from knowrepo.sessions.source import Source
+from knowrepo.sessions.store import resolved
 
 RECORDS = [user("one", 1), assistant("two", 2), user("three", 3), assistant("four", 4)]
 
@@ -125,8 +129,14 @@ def test_a_link_out_of_the_repository_is_not_followed(repository, tmp_path, link
     repository.sessions.rmdir()
     (repository.root / link).parent.mkdir(exist_ok=True)
     (repository.root / link).symlink_to(outside)
-    with pytest.raises(KnowError, match="leads out of the repository"):
-        archive_path(repository, transcript(tmp_path / "in", RECORDS))
+    source = transcript(tmp_path / "in", RECORDS)
+    if link == "sessions":
+        with pytest.raises(KnowError, match="leads out of the repository"):
+            archive_path(repository, source)
+    else:
+        outcome = archive_path(repository, source)
+        assert outcome.action == "failed"
+        assert "leads out of the repository" in outcome.note
     assert list(outside.iterdir()) == []
 
 
@@ -158,7 +168,7 @@ def test_a_failed_rename_leaves_the_old_session_whole(repository, tmp_path, monk
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(module, "_replace", fail)
+    monkeypatch.setattr(store, "_replace", fail)
     outcome = archive_path(repository, transcript(tmp_path / "b", RECORDS))
     assert outcome.action == "failed"
     assert "No space left" in outcome.note
@@ -247,14 +257,13 @@ def test_an_archive_whose_last_newline_an_editor_took_loses_nothing(repository, 
 def test_what_no_reader_foresaw_fails_alone(repository, tmp_path, monkeypatch):
     good = transcript(tmp_path / "in", RECORDS)
     bad = transcript(tmp_path / "bad", RECORDS)
-    whole = module._archive_one
 
-    def fail_for_bad(repository, source, temporary):
-        if source == bad:
+    def fail_for_bad(source: Source, *, by_name: bool) -> Found | None:
+        if source.path == bad:
             raise TypeError("odd")
-        return whole(repository, source, temporary)
+        return recognise(source, by_name=by_name)
 
-    monkeypatch.setattr(module, "_archive_one", fail_for_bad)
+    monkeypatch.setattr(module, "recognise", fail_for_bad)
     outcomes = list(archive(repository, [bad, good]))
     assert [outcome.action for outcome in outcomes] == ["failed", "new"]
     assert "TypeError: odd" in outcomes[0].note

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import io
 import json
+from collections.abc import Callable
+from functools import partial
 from itertools import permutations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knowrepo.sessions.growth import is_marker, join
+from knowrepo.sessions import growth
+from knowrepo.sessions.growth import is_marker
 
 
 def own_id(line: bytes) -> str:
@@ -15,6 +19,13 @@ def own_id(line: bytes) -> str:
     except ValueError:
         return ""
     return str(record.get("id", "")) if isinstance(record, dict) else ""
+
+
+def join(snapshots: list[list[bytes]], own_id: Callable[[bytes], str]) -> list[bytes]:
+    files = [b"".join(line + b"\n" for line in snapshot) for snapshot in snapshots]
+    return list(
+        growth.join([partial(io.BytesIO, file) for file in files], lambda line: (own_id(line), ""))
+    )
 
 
 def lines(*names: str) -> list[bytes]:

@@ -25,6 +25,7 @@ from knowrepo.git.layout import Repository
 from knowrepo.index import Progress, freshness
 from knowrepo.index.catalog import BEHIND, SEEN, Catalog, DamagedError, SQLiteError, told
 from knowrepo.index.documents import put_concept, put_session, put_unreadable
+from knowrepo.sessions import store
 
 _SECONDS_A_TRANSACTION = 0.2
 _BATCH = 64
@@ -149,10 +150,9 @@ def _sources(repository: Repository) -> Iterator[_Source]:
             if not name.endswith(".jsonl") or name.startswith(".") or not _is_text(path):
                 continue
             with contextlib.suppress(FileNotFoundError):  # gone since we looked
-                found = full.lstat()
-                if stat.S_ISREG(found.st_mode):
-                    stamp = f"{found.st_size}.{found.st_mtime_ns}"
-                    yield _Source(path.removesuffix(".jsonl"), path, stamp, found.st_size)
+                if stat.S_ISREG(full.lstat().st_mode) and not store.is_part(full):
+                    size = sum(part.stat().st_size for part in store.parts(full))
+                    yield _Source(path.removesuffix(".jsonl"), path, store.stamp(full), size)
 
 
 def _is_text(path: str) -> bool:

@@ -6,8 +6,6 @@ and when, is `build`'s business.
 
 from __future__ import annotations
 
-import hashlib
-import io
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -26,8 +24,7 @@ from knowrepo.index.chunk import (
     session_chunks,
 )
 from knowrepo.index.text import normal_name, stem, words
-from knowrepo.sessions.archive import resolved
-from knowrepo.sessions.lines import read_lines
+from knowrepo.sessions import store
 from knowrepo.sessions.readers import reader_of
 
 
@@ -127,8 +124,7 @@ def put_session(catalog: Catalog, root: Path, path: str, stamp: str) -> None:
     key = path.removesuffix(".jsonl")
     agent, name = PurePosixPath(path).parts[1], PurePosixPath(path).stem
     reader = reader_of(agent)
-    data = (root / path).read_bytes()
-    oid = blob_oid(data)
+    oid = store.oid(root / path)
     if catalog.oid_of(key) == oid:  # touched, not changed
         catalog.restamp(key, stamp=stamp)
         return
@@ -145,7 +141,7 @@ def put_session(catalog: Catalog, root: Path, path: str, stamp: str) -> None:
     if reader is None:  # an archive made by a newer know: kept, and not searched
         catalog.put(document, [])
         return
-    lines = list(resolved(read_lines(io.BytesIO(data))))
+    lines = store.SessionLines(root / path)
     facts = reader.facts(lines, name)
     document = replace(
         document,
@@ -172,11 +168,6 @@ def put_unreadable(catalog: Catalog, path: str, mark: str) -> None:
         ),
         [],
     )
-
-
-def blob_oid(data: bytes) -> str:
-    """Return git's name of a blob (the SHA-1 object format)."""
-    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
 def _stored(key: str, chunks: Iterable[Chunk]) -> Iterator[StoredChunk]:

@@ -11,7 +11,10 @@ same bytes; a session that never parted has no markers and is its source, line
 for line.
 
 Where an agent rewrites a record in place, its versions share one node: the
-longest is last, led in by a marker too, and readers take the last.
+latest is last, led in by a marker too, and readers take the last.
+
+The tree holds where each line stands in the snapshots' files and not the line:
+a session may be larger than the memory.
 """
 
 from __future__ import annotations
@@ -20,27 +23,22 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from typing import IO
 
 BRANCH = "know.branch"
 VERSION = "know.version"
 _VERSION_LINE = json.dumps({"type": VERSION}, separators=(",", ":")).encode()
 _MARKER = re.compile(rb'\{"type":"know\.(?:branch","at":\d{1,9}|version")\}')
 
-OwnId = Callable[[bytes], str]
-"""Returns the own id of an archived line's record, or an empty string."""
+Identify = Callable[[bytes], tuple[str, str]]
+"""Returns the own id of an archived line's record, or '', and what ranks its versions."""
 
-_Key = tuple[str, int]
+Snapshot = Callable[[], IO[bytes]]
+"""Opens the lines of an archived session, or of a source brought to the archive's form."""
 
-
-@dataclass
-class _Node:
-    versions: list[bytes] = field(default_factory=list)
-    children: dict[_Key, _Node] = field(default_factory=dict)
-
-    def first_hash(self) -> bytes:
-        return hashlib.sha256(self.versions[0]).digest()
+_Key = tuple[bytes, int]  # a digest of what names the record, and its ordinal among equals
 
 
 def is_marker(line: bytes) -> bool:
@@ -53,62 +51,125 @@ def is_version_marker(line: bytes) -> bool:
     return line == _VERSION_LINE
 
 
-def join(snapshots: Iterable[Iterable[bytes]], own_id: OwnId) -> list[bytes]:
-    """Return the canonical lines of the union of ``snapshots``.
-
-    Each is the lines of an archived session or of a source brought to the
-    archive's form, without line ends.
-    """
-    root = _Node()
-    for snapshot in snapshots:
-        _add(root, snapshot, own_id)
-    return list(_written(root))
+def join(snapshots: Sequence[Snapshot], identify: Identify) -> Iterator[bytes]:
+    """Yield the canonical lines, without line ends, of the union of ``snapshots``."""
+    with ExitStack() as stack:
+        tree = _Tree([stack.enter_context(snapshot()) for snapshot in snapshots], identify)
+        for number, snapshot in enumerate(snapshots):
+            with snapshot() as stream:
+                tree.add(stream, number)
+        yield from tree.written()
 
 
-def _add(root: _Node, lines: Iterable[bytes], own_id: OwnId) -> None:
-    path: list[tuple[_Node, str]] = [(root, "")]
-    seen: Counter[str] = Counter()
-    another_version = False
-    for line in lines:
-        if is_marker(line):
-            another_version = is_version_marker(line)
-            if not another_version:
-                while len(path) - 1 > json.loads(line)["at"]:
-                    seen[path.pop()[1]] -= 1
-            continue
-        if another_version and len(path) > 1:
-            _add_version(path[-1][0], line)
-            another_version = False
-            continue
-        name = own_id(line) or hashlib.sha256(line).hexdigest()
-        node = path[-1][0].children.setdefault((name, seen[name]), _Node())
-        seen[name] += 1
-        _add_version(node, line)
-        path.append((node, name))
+class _Node:
+    """A record of the tree: where its versions stand, and what comes after it."""
+
+    __slots__ = ("child", "name", "ordinal", "others", "places")
+
+    def __init__(self, name: bytes, ordinal: int) -> None:
+        self.name = name
+        self.ordinal = ordinal
+        self.places: int | list[int] | None = None  # nearly always one
+        self.child: _Node | None = None  # nearly always the only one
+        self.others: dict[_Key, _Node] | None = None
+
+    def follow(self, name: bytes, ordinal: int) -> _Node:
+        """Return the child of that name, made where there is none."""
+        first = self.child
+        if first is None:
+            self.child = _Node(name, ordinal)
+            return self.child
+        if first.ordinal == ordinal and first.name == name:
+            return first
+        if self.others is None:
+            self.others = {}
+        return self.others.setdefault((name, ordinal), _Node(name, ordinal))
+
+    def children(self) -> list[_Node]:
+        return [*filter(None, [self.child]), *(self.others or {}).values()]
 
 
-def _add_version(node: _Node, line: bytes) -> None:
-    if line not in node.versions:
-        node.versions.append(line)
-        node.versions.sort(key=lambda v: (len(v), hashlib.sha256(v).digest()))
+class _Tree:
+    def __init__(self, files: Sequence[IO[bytes]], identify: Identify) -> None:
+        self._files = files
+        self._identify = identify
+        self._root = _Node(b"", 0)
 
+    def add(self, stream: IO[bytes], number: int) -> None:
+        """Add a snapshot's lines as a path, or several where it has markers."""
+        path = [self._root]
+        seen: Counter[bytes] = Counter()
+        another_version = False
+        place = 0
+        for line_as_read in stream:
+            here, place = place, place + len(line_as_read)
+            line = line_as_read.rstrip(b"\n")
+            if is_marker(line):
+                another_version = is_version_marker(line)
+                if not another_version:
+                    while len(path) - 1 > json.loads(line)["at"]:
+                        seen[path.pop().name] -= 1
+                continue
+            at = here * len(self._files) + number
+            if another_version and len(path) > 1:
+                self._add_version(path[-1], line, at)
+                another_version = False
+                continue
+            own_id, _ = self._identify(line)
+            name = hashlib.blake2b(own_id.encode() if own_id else line, digest_size=16).digest()
+            node = path[-1].follow(name, seen[name])
+            seen[name] += 1
+            self._add_version(node, line, at)
+            path.append(node)
 
-def _written(root: _Node) -> Iterator[bytes]:
-    depth_written = 0
-    waiting = _in_order(root, depth=0)
-    while waiting:
-        node, depth = waiting.pop()
-        if depth != depth_written:
-            yield json.dumps({"type": BRANCH, "at": depth}, separators=(",", ":")).encode()
-        for index, version in enumerate(node.versions):
-            if index:
-                yield _VERSION_LINE
-            yield version
-        depth_written = depth + 1
-        waiting += _in_order(node, depth=depth_written)
+    def _add_version(self, node: _Node, line: bytes, place: int) -> None:
+        if node.places is None:
+            node.places = place
+            return
+        versions = self._versions(node)
+        if line in versions:
+            return
+        places = [node.places] if isinstance(node.places, int) else node.places
+        ranked = sorted(
+            zip([*versions, line], [*places, place], strict=True),
+            key=lambda pair: self._rank(pair[0]),
+        )
+        node.places = [at for _, at in ranked]
 
+    def _rank(self, line: bytes) -> tuple[str, int, bytes]:
+        return self._identify(line)[1], len(line), hashlib.sha256(line).digest()
 
-def _in_order(node: _Node, *, depth: int) -> list[tuple[_Node, int]]:
-    """Return the children as a stack: the first to write is last."""
-    ordered = sorted(node.children.values(), key=_Node.first_hash, reverse=True)
-    return [(child, depth) for child in ordered]
+    def _versions(self, node: _Node) -> list[bytes]:
+        places = node.places if isinstance(node.places, list) else [node.places or 0]
+        return [self._read(place) for place in places]
+
+    def _read(self, place: int) -> bytes:
+        offset, number = divmod(place, len(self._files))
+        stream = self._files[number]
+        stream.seek(offset)
+        return stream.readline().rstrip(b"\n")
+
+    def written(self) -> Iterator[bytes]:
+        """Yield the tree depth first."""
+        depth_written = 0
+        waiting = self._in_order(self._root, depth=0)
+        while waiting:
+            node, depth = waiting.pop()
+            if depth != depth_written:
+                yield json.dumps({"type": BRANCH, "at": depth}, separators=(",", ":")).encode()
+            for index, version in enumerate(self._versions(node)):
+                if index:
+                    yield _VERSION_LINE
+                yield version
+            depth_written = depth + 1
+            waiting += self._in_order(node, depth=depth_written)
+
+    def _in_order(self, node: _Node, *, depth: int) -> list[tuple[_Node, int]]:
+        """Return the children as a stack: the first to write is last."""
+        children = node.children()
+        if len(children) > 1:
+            children.sort(key=self._first_hash, reverse=True)
+        return [(child, depth) for child in children]
+
+    def _first_hash(self, node: _Node) -> bytes:
+        return hashlib.sha256(self._versions(node)[0]).digest()

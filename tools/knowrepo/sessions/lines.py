@@ -39,10 +39,13 @@ class Line:
     end: int = 0
 
 
-def read_lines(chunks: Iterable[bytes]) -> Iterator[Line]:
-    """Yield the lines of a source given as lines split at 0x0A (an open binary file)."""
-    start = 0
-    for number, chunk in enumerate(chunks, start=1):
+def read_lines(chunks: Iterable[bytes], *, first: int = 1, start: int = 0) -> Iterator[Line]:
+    """Yield the lines of a source given as lines split at 0x0A (an open binary file).
+
+    ``first`` and ``start`` are the number and the byte of the first of them, where
+    they are not the beginning of the source.
+    """
+    for number, chunk in enumerate(chunks, start=first):
         end = start + len(chunk)
         raw = clean(chunk, first=number == 1)
         if raw:

@@ -1,0 +1,111 @@
+"""Bringing one session of a source into the archive's form, in a scratch file.
+
+Owns the pass over a source's lines: what each becomes (see `keep`), which ids
+were met, how far one may go on reading another time, and whether the person
+opted out. Where the result goes is `archive`'s business.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from knowrepo.sessions.keep import Kept, archived_line
+from knowrepo.sessions.lines import Line, read_lines
+from knowrepo.sessions.record import Reader
+from knowrepo.sessions.seen import Resume
+
+PRIVATE = "know:private"
+"""What a person types to keep a session out of the archive."""
+_PRIVATE_BYTES = PRIVATE.encode()
+_TYPED = re.compile(rf"(?<!\S){re.escape(PRIVATE)}(?![^\s.,;!?)])")
+
+
+@dataclass
+class Taken:
+    """What was read of a session."""
+
+    kept: Kept = field(default_factory=Kept)
+    first_id: str = ""
+    last_id: str = ""
+    parent_id: str = ""
+    resume: Resume | None = None
+    mentions_private: bool = False
+
+
+class _Counted:
+    """An open source's lines, counted and digested as they go by."""
+
+    def __init__(self, stream: IO[bytes], offset: int, lines: int) -> None:
+        self._stream = stream
+        self._digest = hashlib.blake2b(digest_size=16)
+        self.offset = offset
+        self.lines = lines
+        self.ended = True
+
+    def digest_head(self) -> None:
+        left = self.offset
+        while left and (block := self._stream.read(min(left, 1 << 20))):
+            self._digest.update(block)
+            left -= len(block)
+
+    def __iter__(self) -> Iterator[bytes]:
+        for line in self._stream:
+            self._digest.update(line)
+            self.offset += len(line)
+            self.lines += 1
+            self.ended = line.endswith(b"\n")
+            yield line
+
+    def digest(self) -> str:
+        return self._digest.hexdigest()
+
+
+def take_file(source: Path, out: IO[bytes], reader: Reader, resume: Resume | None = None) -> Taken:
+    """Write the lines of JSON lines to ``out`` in the archive's form.
+
+    With ``resume`` only what came after it is read and written.
+    """
+    offset, before = (resume.offset, resume.lines) if resume else (0, 0)
+    with source.open("rb") as stream:
+        counted = _Counted(stream, offset, before)
+        counted.digest_head()
+        lines = read_lines(counted, first=before + 1, start=offset)
+        taken = take(lines, out, reader)
+        if resume:
+            taken.first_id = resume.first_id or taken.first_id
+            taken.last_id = taken.last_id or resume.last_id
+            taken.parent_id = resume.parent_id or taken.parent_id
+        if counted.ended:  # else what comes next may belong to the last line
+            taken.resume = Resume(
+                counted.offset, counted.digest(), counted.lines,
+                taken.first_id, taken.last_id, taken.parent_id,
+            )  # fmt: skip
+    return taken
+
+
+def take(lines: Iterable[Line], out: IO[bytes], reader: Reader) -> Taken:
+    """Write ``lines`` to ``out`` in the archive's form."""
+    taken = Taken()
+    for line in lines:
+        archived = archived_line(line, taken.kept)
+        if archived is not None:
+            out.write(archived + b"\n")
+        if line.record is not None:
+            taken.last_id = reader.session_id(line.record) or taken.last_id
+            taken.first_id = taken.first_id or taken.last_id
+            taken.parent_id = taken.parent_id or reader.parent_id(line.record)
+            taken.mentions_private = taken.mentions_private or _PRIVATE_BYTES in line.raw
+    return taken
+
+
+def opted_out(session: Iterable[Line], reader: Reader) -> bool:
+    """Say whether a person typed the marker; that a tool printed it is nothing."""
+    return any(
+        record.role == "user" and not record.side and _TYPED.search(record.text)
+        for record in reader.read(session)
+    )

@@ -1,0 +1,139 @@
+"""What the last runs saw of each source, so that what did not change is not read again.
+
+Owns a small derived file in the git directory. It is never believed further
+than the disk bears it out: a source counts as unchanged only with the same size
+and time, under the same rules, and with every session that it became still
+there as it was left. A lost or broken file costs time, nothing else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from knowrepo.config import write_atomically
+
+_FORMAT = 1
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Resume:
+    """How far a source was read, where reading may go on.
+
+    Its first ``offset`` bytes, whose blake2b is ``digest``, are ``lines`` lines,
+    and the archived session is just what they became.
+    """
+
+    offset: int
+    digest: str
+    lines: int
+    first_id: str
+    last_id: str
+    parent_id: str
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A source as it was: what became of it, and the sessions that it became."""
+
+    size: int
+    mtime: int
+    action: str
+    sessions: dict[str, str] = field(default_factory=dict)  # name to the stamp of its files
+    resume: Resume | None = None
+
+
+class SeenSources:
+    """The sources that were looked at, by path."""
+
+    def __init__(self, path: Path, rules: str) -> None:
+        self._path = path
+        self._rules = rules
+        self._sources: dict[str, Seen] = {}
+        self._changed = False
+        try:
+            data = json.loads(path.read_bytes())
+            if data["format"] == _FORMAT and data["rules"] == rules:
+                self._sources = {key: _seen(entry) for key, entry in data["sources"].items()}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            pass
+
+    def unchanged(self, source: Path, stamp_of: Callable[[str], str]) -> Seen | None:
+        """Return what became of ``source`` where it, and its sessions, are as they were."""
+        seen = self._sources.get(str(source))
+        if seen is None or (seen.size, seen.mtime) != _stat(source):
+            return None
+        held = all(stamp_of(name) == stamp for name, stamp in seen.sessions.items())
+        return seen if held else None
+
+    def resume(self, source: Path, stamp_of: Callable[[str], str]) -> tuple[str, Resume] | None:
+        """Return the session of ``source`` and how far it was read, where it only grew."""
+        seen = self._sources.get(str(source))
+        if seen is None or seen.resume is None or len(seen.sessions) != 1:
+            return None
+        ((name, stamp),) = seen.sessions.items()
+        size, _ = _stat(source)
+        if size < seen.resume.offset or stamp_of(name) != stamp:
+            return None
+        if _digest(source, seen.resume.offset) != seen.resume.digest:
+            return None
+        return name, seen.resume
+
+    def note(self, source: Path, seen: Seen) -> None:
+        """Note what became of a source."""
+        self._sources[str(source)] = seen
+        self._changed = True
+
+    def forget(self, source: Path) -> None:
+        """Forget a source, so that it is read again."""
+        self._changed = self._sources.pop(str(source), None) is not None or self._changed
+
+    def is_private(self, session: str) -> bool:
+        """Say whether some source of that session was found to have opted out."""
+        return any(
+            seen.action == "private" and session in seen.sessions for seen in self._sources.values()
+        )
+
+    def save(self) -> None:
+        """Write what was noted; what is gone from the disk is left out."""
+        if not self._changed:
+            return
+        sources = {
+            path: asdict(seen) for path, seen in self._sources.items() if Path(path).exists()
+        }
+        data = {"format": _FORMAT, "rules": self._rules, "sources": sources}
+        write_atomically(self._path, json.dumps(data, separators=(",", ":")).encode())
+
+
+def stat_of(source: Path) -> tuple[int, int]:
+    """Return a source's size and time; a database's log of late writes counts with it."""
+    return _stat(source)
+
+
+def _stat(source: Path) -> tuple[int, int]:
+    found = source.stat()
+    size, mtime = found.st_size, found.st_mtime_ns
+    log = source.with_name(f"{source.name}-wal")
+    if log.exists():
+        beside = log.stat()
+        size, mtime = size + beside.st_size, max(mtime, beside.st_mtime_ns)
+    return size, mtime
+
+
+def _digest(source: Path, length: int) -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    with source.open("rb") as stream:
+        while length and (block := stream.read(min(length, _BLOCK))):
+            digest.update(block)
+            length -= len(block)
+    return digest.hexdigest() if not length else ""
+
+
+def _seen(entry: dict[str, Any]) -> Seen:
+    resume = entry.pop("resume")
+    return Seen(**entry, resume=Resume(**resume) if resume else None)
