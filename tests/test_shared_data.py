@@ -21,7 +21,8 @@ from knowrepo.index.build import refresh
 from knowrepo.index.catalog import Catalog, Filter
 from knowrepo.recall import present, route
 from knowrepo.recall.structured import ask
-from knowrepo.sessions.archive import Outcome, archive, find_sources
+from knowrepo.sessions.archive import Outcome, archive
+from knowrepo.sessions.discover import find_sources
 from knowrepo.sessions.lines import read_lines
 from knowrepo.sessions.readers.claude import ClaudeReader
 from knowrepo.sessions.store import resolved

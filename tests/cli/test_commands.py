@@ -70,8 +70,8 @@ def one_line_error(result: Result, code: int, *words: str, out: str = "") -> Non
 def test_from_transcripts_to_an_answer(know, filled):
     archived = know("archive", "in")
     assert archived.code == 0
-    assert archived.out == f"claude/{SESSION}: new, 3 lines\n"
-    assert know("archive", "in").out == f"claude/{SESSION}: unchanged, 3 lines\n"
+    assert archived.out == f"claude/{SESSION}: new, 3 lines, 849 B\n"
+    assert know("archive", "in").out == f"claude/{SESSION}: unchanged\n"
     assert know("index", "--no-vectors").out == "catalog: 2 documents indexed, 0 removed\n"
     assert know("index", "--no-vectors").out == "catalog: 0 documents indexed, 0 removed\n"
     found = know("recall", "journal", "lock")

@@ -110,7 +110,7 @@ def test_without_a_terminal_nothing_is_asked_and_the_command_is_printed(
     folder = agents_folder(own_environment, project)
     transcript(folder, [user("hello", 1, cwd=str(project.resolve()))])
     assert main(["init"]) == 0
-    assert f"know archive '{folder}'" in capsys.readouterr().err
+    assert "know archive --all\n" in capsys.readouterr().err
     assert list((project / "sessions").rglob("*.jsonl")) == []
 
 

@@ -13,7 +13,8 @@ from knowrepo.errors import KnowError
 from knowrepo.git.layout import Repository
 from knowrepo.sessions import archive as module
 from knowrepo.sessions import store
-from knowrepo.sessions.archive import Outcome, archive, find_sources
+from knowrepo.sessions.archive import Outcome, archive
+from knowrepo.sessions.discover import find_sources
 from knowrepo.sessions.lines import read_lines
 from knowrepo.sessions.readers import Found, recognise
 from knowrepo.sessions.source import Source

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 REPOSITORY_FILE = "know.toml"
 REPOSITORY_FORMAT = 1
+_ARCHIVE_KEYS = {"exclude", "part_megabytes"}
+_LARGEST_PART = 95  # code hosts refuse files of 100 MB
 
 
 def config_path() -> Path:
@@ -61,7 +63,8 @@ class UserConfig:
     """What the user decided for this machine.
 
     ``model`` is the path of a GGUF file; the prefixes are put before passages
-    and queries, as its makers say.
+    and queries, as its makers say. ``exclude`` are patterns of folders and files
+    whose sessions are left out when the archive looks for them itself.
     """
 
     repository: str = ""
@@ -69,13 +72,20 @@ class UserConfig:
     passage_prefix: str = ""
     query_prefix: str = ""
     projects: tuple[Project, ...] = ()
+    exclude: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class RepositoryConfig:
-    """What a repository's ``know.toml`` says; unknown keys are kept for ``know check``."""
+    """What a repository's ``know.toml`` says; unknown keys are kept for ``know check``.
+
+    ``part_megabytes`` is the size beyond which a session goes on in another file;
+    ``exclude`` are patterns as in the user's configuration.
+    """
 
     format: int = REPOSITORY_FORMAT
+    part_megabytes: int = 40
+    exclude: tuple[str, ...] = ()
     unknown: tuple[str, ...] = field(default=())
 
 
@@ -101,6 +111,20 @@ def _text(table: dict[str, object], key: str, where: str) -> str:
     return value
 
 
+def _table(data: dict[str, object], key: str, where: str) -> dict[str, object]:
+    value = data.get(key, {})
+    if not isinstance(value, dict):
+        raise KnowError(f"{where}: `{key}` must be a table")
+    return value
+
+
+def _texts(table: dict[str, object], key: str, where: str) -> tuple[str, ...]:
+    value = table.get(key, [])
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise KnowError(f"{where}: `{key}` must be a list of strings")
+    return tuple(value)
+
+
 def load_user_config() -> UserConfig:
     """Read the user's configuration; an absent file is an empty one."""
     path = config_path()
@@ -114,6 +138,7 @@ def load_user_config() -> UserConfig:
         model=os.environ.get("KNOW_MODEL") or _text(data, "model", where),
         passage_prefix=_text(data, "passage_prefix", where),
         query_prefix=_text(data, "query_prefix", where),
+        exclude=_texts(_table(data, "archive", where), "exclude", f"{where}: archive"),
         projects=tuple(
             Project(
                 identity=_text(entry, "identity", where),
@@ -179,7 +204,14 @@ def load_repository_config(root: Path) -> RepositoryConfig:
             f"{path}: format {version} is newer than this know understands",
             hint="upgrade knowrepo",
         )
-    return RepositoryConfig(format=version, unknown=tuple(sorted(data)))
+    archive = dict(_table(data, "archive", str(path)))
+    data.pop("archive", None)
+    exclude = _texts(archive, "exclude", f"{path}: archive")
+    part = archive.get("part_megabytes", RepositoryConfig.part_megabytes)
+    if not isinstance(part, int) or not 1 <= part <= _LARGEST_PART:
+        raise KnowError(f"{path}: archive: `part_megabytes` must be from 1 to {_LARGEST_PART}")
+    unknown = [*data, *(f"archive.{key}" for key in archive if key not in _ARCHIVE_KEYS)]
+    return RepositoryConfig(version, part, exclude, tuple(sorted(unknown)))
 
 
 def find_root(explicit: Path | None = None, *, start: Path | None = None) -> Path:

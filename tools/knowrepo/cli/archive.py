@@ -2,90 +2,241 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from knowrepo.cli.common import QuietOption, RepoOption, count, progress, repository, say, show
+from knowrepo.cli.common import (
+    QuietOption,
+    RepoOption,
+    count,
+    moment,
+    progress,
+    repository,
+    say,
+    show,
+    size,
+)
 from knowrepo.errors import UsageError
 
 if TYPE_CHECKING:
+    from knowrepo.git.layout import Repository
     from knowrepo.sessions.archive import Outcome
+    from knowrepo.sessions.projects import Projects
+
+_SHOWN = ("new", "grown", "joined", "unchanged", "not mapped", "private", "forgotten", "failed")
 
 
 def archive(
     paths: Annotated[
-        list[str], typer.Argument(help="Transcripts, or folders of them.", show_default=False)
-    ],
+        list[str] | None,
+        typer.Argument(help="Transcripts, or folders of them.", show_default=False),
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Look in the places of every agent.")
+    ] = False,
+    agents: Annotated[
+        list[str] | None,
+        typer.Option("--agent", help="Look in the places of this agent; may be repeated."),
+    ] = None,
+    since: Annotated[
+        str, typer.Option(help="Only what was written since: a date, or as 12h, 7d, 3w.")
+    ] = "",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be done, and change nothing.")
+    ] = False,
+    commit: Annotated[
+        bool, typer.Option("--commit", help="Commit the sessions, and nothing else.")
+    ] = False,
     repo: RepoOption = None,
     quiet: QuietOption = False,
 ) -> None:
     """Bring transcripts into sessions/, redacted, one file a session.
 
-    Naming a path is consent to archive it. A longer copy of an archived session
-    appends to it; nothing is ever shortened, and a second run changes nothing.
+    Naming a path is consent to archive it. With --all or --agent only sessions
+    of the projects that your configuration maps to this repository are archived
+    (`know init` maps one); the others are counted. A longer copy of an archived
+    session appends to it; nothing is ever shortened, and a second run changes
+    nothing. A session in which you typed know:private is left out.
 
     \b
     Examples:
       know archive ~/.claude/projects/-home-me-app
-      know archive session.jsonl
+      know archive --all --dry-run
+      know archive --agent codex --since 7d --commit
     """
-    if not all(paths):  # an empty variable is no consent to archive this folder
+    looks = everything or bool(agents)
+    if paths and looks:
+        raise UsageError("name paths, or look for sessions with --all or --agent; not both")
+    if not paths and not looks:
+        raise UsageError("nothing to archive; name transcripts, or use --all or --agent")
+    if not all(paths or []):  # an empty variable is no consent to archive this folder
         raise UsageError("an empty path; name a transcript or a folder")
-    run([Path(path) for path in paths], repo, quiet=quiet)
+    here = repository(repo)
+    _before_commit(here, commit=commit and not dry_run)
+    projects = projects_of(here)
+    found = _found(paths, projects, agents or [], moment("since", since) if since else 0.0)
+    named = len(paths or []) == len(found)
+    code = run(here, found, projects if looks else None, quiet=quiet, dry_run=dry_run, named=named)
+    if commit and not dry_run:
+        _commit(here, quiet=quiet)
+    if code:
+        raise typer.Exit(code)
 
 
-def run(paths: list[Path], repo: Path | None, *, quiet: bool) -> None:
-    """Archive and print one line a session."""
+def _found(
+    paths: list[str] | None, projects: Projects, agents: list[str], since: float
+) -> list[Path]:
+    from knowrepo.sessions import sweep
+    from knowrepo.sessions.discover import find_sources
+
+    if not paths:
+        return sweep.sources(projects, agents=agents, since=since)
+    named = [Path(path) for path in paths]
+    found = find_sources(named)
+    return [
+        path
+        for path in found
+        if path in named or (path.stat().st_mtime >= since and not projects.excludes(str(path)))
+    ]
+
+
+def projects_of(here: Repository) -> Projects:
+    """Return which projects' sessions belong in a repository."""
+    from knowrepo.config import load_repository_config, load_user_config
+    from knowrepo.sessions.projects import Projects
+
+    config = load_user_config()
+    exclude = (*config.exclude, *load_repository_config(here.root).exclude)
+    return Projects(config.projects, here.root, exclude=exclude)
+
+
+def run(
+    here: Repository,
+    sources: list[Path],
+    projects: Projects | None,
+    *,
+    quiet: bool,
+    dry_run: bool = False,
+    named: bool = False,
+) -> int:
+    """Archive, print a line for each session that changed, and sum up; returns the exit code.
+
+    ``named``: a person named just these files, and wants to know of each.
+    """
+    from knowrepo.config import load_repository_config
     from knowrepo.sessions.archive import archive as archive_sources
-    from knowrepo.sessions.archive import find_sources
 
-    sources = list(find_sources(paths))
-    skipped = failed = 0
+    part = load_repository_config(here.root).part_megabytes * 1_000_000
     outcomes = archive_sources(
-        repository(repo), sources, waiting=lambda: say("another archive is running; waiting")
+        here,
+        sources,
+        mapping=projects,
+        dry_run=dry_run,
+        part_bytes=part,
+        waiting=lambda: say("another archive is running; waiting"),
     )
+    told: list[Outcome] = []
     with progress("archiving", quiet=quiet) as tell:
-        for done, outcome in enumerate(outcomes, start=1):
-            tell(done, len(sources))
-            if outcome.action == "not a transcript":
-                skipped += 1
-                if len(paths) == len(sources) or outcome.note:  # it was named, or nearly is one
-                    note = f" ({outcome.note})" if outcome.note else ""
-                    say(f"{outcome.source}: not a transcript that know can read{note}")
-            elif outcome.action == "failed":
-                failed += 1
-                say(f"{outcome.source}: {outcome.note}")
-            elif not (quiet and outcome.action in {"unchanged", "empty"}):
-                show(_line(outcome))
-    if skipped and len(paths) != len(sources) and not quiet:
-        say(f"passed over {count(skipped, 'other file')}: no transcript that know can read")
-    if failed or (skipped and skipped == len(sources)):
-        raise typer.Exit(1)
+        seen: set[Path] = set()
+        for outcome in outcomes:
+            seen.add(outcome.source)
+            tell(len(seen), len(sources))
+            _tell(outcome, quiet=quiet, named=named, dry_run=dry_run)
+            told.append(outcome)
+    if not quiet:
+        _sum_up(told, dry_run=dry_run, named=named)
+    failed = any(outcome.action == "failed" for outcome in told)
+    nothing = told and all(outcome.action == "not a transcript" for outcome in told)
+    return 1 if failed or (nothing and projects is None) else 0
+
+
+def _tell(outcome: Outcome, *, quiet: bool, named: bool, dry_run: bool) -> None:
+    if outcome.action == "not a transcript":
+        if named or outcome.note:  # it was named, or nearly is one
+            note = f" ({outcome.note})" if outcome.note else ""
+            say(f"{outcome.source}: not a transcript that know can read{note}")
+    elif outcome.action == "failed":
+        say(f"{outcome.source}: {outcome.note}")
+    elif outcome.action in {"new", "grown", "joined"}:
+        show(f"{'would be ' if dry_run else ''}{_line(outcome)}")
+    elif outcome.note or (named and not quiet):
+        show(_line(outcome))
 
 
 def _line(outcome: Outcome) -> str:
     """Return what became of a source, in one line."""
     name = outcome.session or str(outcome.source)
-    if outcome.action == "empty":
-        return f"{name}: empty"
-    parts = [count(outcome.lines, "line")]
-    if outcome.action == "unchanged":
-        return f"{name}: unchanged, {parts[0]}"
-    if outcome.action in {"grown", "joined"}:
-        parts[0] += f" (+{outcome.added})"
+    parts = [outcome.note] if outcome.note else []
+    if outcome.action in {"new", "grown", "joined"}:
+        added = f" (+{outcome.added})" if outcome.action != "new" else ""
+        parts += [f"{count(outcome.lines, 'line')}{added}", size(outcome.size), *_remarks(outcome)]
+    return f"{name}: {', '.join([outcome.action, *parts])}"
+
+
+def _remarks(outcome: Outcome) -> Iterable[str]:
     kept = outcome.kept
     if kept.redacted:
         kinds = ", ".join(f"{number} {kind}" for kind, number in sorted(kept.redacted.items()))
-        parts.append(f"redacted {kinds}")
+        yield f"redacted {kinds}"
     if kept.stubbed:
-        parts.append(f"{count(kept.stubbed, 'payload')} stubbed")
+        yield f"{count(kept.stubbed, 'payload')} stubbed"
     if kept.dropped:
-        parts.append(f"{count(kept.dropped, 'progress line')} dropped")
+        yield f"{count(kept.dropped, 'progress line')} dropped"
     if kept.bad:
         numbers = ", ".join(map(str, kept.bad[:5])) + ("…" if len(kept.bad) > 5 else "")
-        parts.append(f"{count(len(kept.bad), 'bad line')} kept as text (line {numbers})")
+        yield f"{count(len(kept.bad), 'bad line')} kept as text (line {numbers})"
     if kept.pending:
-        parts.append("its last line is unfinished and waits")
-    return f"{name}: {outcome.action}, {', '.join(parts)}"
+        yield "its last line is unfinished and waits"
+
+
+def _sum_up(told: list[Outcome], *, dry_run: bool, named: bool) -> None:
+    """Print how many sessions of each agent became what."""
+    agents: dict[str, Counter[str]] = defaultdict(Counter)
+    grown: Counter[str] = Counter()
+    other = 0
+    for outcome in told:
+        if outcome.action in _SHOWN:
+            agent = outcome.session.partition("/")[0] or "-"
+            agents[agent][outcome.action] += 1
+            grown[agent] += outcome.grown
+        elif outcome.action == "not a transcript":
+            other += 1
+    if len(told) > 1 and agents:
+        shown = [action for action in _SHOWN if any(row[action] for row in agents.values())]
+        rows = [["agent", *shown, "bytes added"]]
+        for agent, row in sorted(agents.items()):
+            rows.append([agent, *(str(row[action]) for action in shown), size(grown[agent])])
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        for cells in rows:
+            first, *rest = (cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
+            say("  ".join([cells[0].ljust(len(first)), *rest]))
+    if other and not named:
+        say(f"passed over {count(other, 'other file')}: no transcript that know can read")
+    if any(row["not mapped"] for row in agents.values()):
+        say("not mapped: of other projects; `know init --project FOLDER` maps one to a repository")
+    if dry_run:
+        say("nothing was changed (--dry-run)")
+
+
+def _before_commit(here: Repository, *, commit: bool) -> None:
+    if commit:
+        from knowrepo.git.commit import refuse_while_busy
+
+        refuse_while_busy(here)
+
+
+def _commit(here: Repository, *, quiet: bool) -> None:
+    from knowrepo.git.commit import changed, commit_only
+
+    paths = changed(here, here.sessions)
+    if not paths:
+        if not quiet:
+            say("nothing to commit: git has all sessions")
+        return
+    name = commit_only(here, paths, f"Archive {count(len(paths), 'session file')}")
+    if not quiet:
+        say(f"committed {count(len(paths), 'file')} as {name}")

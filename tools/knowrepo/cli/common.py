@@ -15,6 +15,7 @@ from typing import Annotated
 
 import typer
 
+from knowrepo.errors import UsageError
 from knowrepo.git.layout import Repository, open_repository
 
 RepoOption = Annotated[
@@ -41,6 +42,33 @@ def show(text: str) -> None:
 def count(number: int, thing: str) -> str:
     """Return a number with the thing that it counts."""
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+def size(number: int) -> str:
+    """Return a number of bytes as people read it."""
+    amount = float(number)
+    for unit in ("B", "kB", "MB"):
+        if abs(amount) < 1000:
+            return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
+        amount /= 1000
+    return f"{amount:.1f} GB"
+
+
+def moment(name: str, value: str) -> float:
+    """Return the Unix time that option ``name`` says: a date, or an age such as 12h, 7d, 3w."""
+    import re
+    import time
+    from datetime import datetime
+
+    age = re.fullmatch(r"(\d{1,6})([hdw])", value)
+    if age:
+        return time.time() - int(age[1]) * {"h": 3600, "d": 86400, "w": 604800}[age[2]]
+    try:
+        return datetime.fromisoformat(value).timestamp()
+    except (ValueError, OverflowError) as error:
+        raise UsageError(
+            f"--{name} {value}: neither a date nor an age", hint="write 2026-05-31, or 12h, 7d, 3w"
+        ) from error
 
 
 def say(text: str) -> None:

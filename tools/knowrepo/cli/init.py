@@ -148,10 +148,11 @@ def _map(here: Repository, identity: str, path: Path, *, default: bool) -> None:
 
 
 def _offer_archive(here: Repository, project: Path, archive: bool | None) -> None:
-    from knowrepo.cli.archive import run
-    from knowrepo.sessions.discover import transcripts_of
+    from knowrepo.cli.archive import projects_of, run
+    from knowrepo.sessions import sweep
 
-    found = list(transcripts_of(project))
+    projects = projects_of(here)
+    found = list(sweep.belonging(sweep.sources(projects), projects))
     if not found:
         show(f"no transcripts of {project} found")
         return
@@ -160,8 +161,8 @@ def _offer_archive(here: Repository, project: Path, archive: bool | None) -> Non
             f"Archive {count(len(found), 'transcript')} of {project} now?", default=True
         )
     if archive:
-        run(found, here.root, quiet=False)
+        run(here, found, projects, quiet=False)
     else:
-        folders = sorted({str(path.parent) for path in found if "subagents" not in path.parts})
         say(f"{count(len(found), 'transcript')} of {project} not archived; agents delete theirs:")
-        say("    know archive " + " ".join(f"'{folder}'" for folder in folders))
+        inside = here.root in (Path.cwd(), *Path.cwd().parents)
+        say("    know archive --all" + ("" if inside else f" --repo '{here.root}'"))

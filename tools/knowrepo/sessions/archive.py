@@ -10,37 +10,36 @@ caller's to decide.
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, Protocol
 
 from filelock import FileLock, Timeout
 
 from knowrepo.errors import KnowError
 from knowrepo.git.layout import Repository
-from knowrepo.sessions import growth, store
+from knowrepo.sessions import store
 from knowrepo.sessions.forget import is_forgotten
 from knowrepo.sessions.intake import Taken, opted_out, take, take_file
-from knowrepo.sessions.keep import Kept, archived_line
-from knowrepo.sessions.lines import parse_object, read_lines
+from knowrepo.sessions.keep import Kept
 from knowrepo.sessions.readers import reader_of, recognise
 from knowrepo.sessions.readers.base import UUID
 from knowrepo.sessions.record import Reader
 from knowrepo.sessions.seen import Resume, Seen, SeenSources, stat_of
 from knowrepo.sessions.source import Native, Source, as_lines
 from knowrepo.sessions.store import SessionName
+from knowrepo.sessions.unite import count_lines, size_of, unite
 
 Action = Literal[
-    "new", "grown", "joined", "unchanged", "empty", "private", "forgotten",
+    "new", "grown", "joined", "unchanged", "empty", "private", "forgotten", "not mapped",
     "not a transcript", "failed",
 ]  # fmt: skip
 ARCHIVE_RULE = 2
 """Raised where the same source would become other bytes; sources are then read anew."""
-_NO_TRANSCRIPTS = {".git", "file-history", "memory"}  # folders beside transcripts
+_HEAD = 5  # native records in which a session says where it worked
 _BLOCK = 1 << 20
 
 
@@ -59,34 +58,30 @@ class Outcome:
     kept: Kept = field(default_factory=Kept)
 
 
-def find_sources(paths: Iterable[Path]) -> Iterator[Path]:
-    """Yield the files to look at: those named, and all in the folders named."""
-    for path in paths:
-        if path.is_dir():
-            for folder, names, files in os.walk(path):
-                names[:] = sorted(set(names) - _NO_TRANSCRIPTS)
-                found = (Path(folder, name) for name in sorted(files))
-                yield from (file for file in found if file.is_file())  # no pipe, no socket
-        elif path.is_file():
-            yield path
-        elif path.exists():
-            raise KnowError(f"{path}: neither a regular file nor a folder")
-        else:
-            raise KnowError(f"{path}: no such file or folder")
+class ProjectMapping(Protocol):
+    """Which projects' sessions belong here; see `projects.Projects`."""
+
+    name: str
+
+    def admits(self, folder: str, folder_hash: str = "") -> bool:
+        """Say whether a session that worked in that folder belongs here."""
 
 
 def archive(
     repository: Repository,
     sources: Iterable[Path],
     *,
+    mapping: ProjectMapping | None = None,
     dry_run: bool = False,
     part_bytes: int = store.PART_BYTES,
     waiting: Callable[[], None] = lambda: None,
 ) -> Iterator[Outcome]:
     """Archive each source; yields what became of it.
 
-    A second process waits its turn; ``waiting`` is called once where it has to.
-    With ``dry_run`` all is done but publishing.
+    With ``mapping`` only sessions of the projects that it admits are archived;
+    without it all are: a path that a person names is consent. A second process
+    waits its turn; ``waiting`` is called once where it has to. With ``dry_run``
+    all is done but publishing.
     """
     repository.inside(repository.sessions)
     try:
@@ -101,7 +96,7 @@ def archive(
         scratch = repository.locks / "archive"
         store.recover(scratch, repository.root)  # of a run that was killed; we hold the lock
         scratch.mkdir()
-        run = _Run(repository, scratch, part_bytes, dry_run=dry_run)
+        run = _Run(repository, scratch, mapping, part_bytes, dry_run=dry_run)
         try:
             for source in sorted(sources, key=_belongs_to_another):
                 yield from _guarded(run, source)
@@ -149,15 +144,32 @@ def _turn(path: Path, waiting: Callable[[], None]) -> Iterator[None]:
         lock.release()
 
 
+@dataclass(frozen=True)
+class _Done:
+    """An outcome, and what is noted of it for the next run."""
+
+    outcome: Outcome
+    resume: Resume | None = None
+    native_stamp: str = ""
+
+
 class _Run:
     """One run under the lock: what it knows, and its scratch folder."""
 
     def __init__(
-        self, repository: Repository, scratch: Path, part_bytes: int, *, dry_run: bool
+        self,
+        repository: Repository,
+        scratch: Path,
+        mapping: ProjectMapping | None,
+        part_bytes: int,
+        *,
+        dry_run: bool,
     ) -> None:
         self.repository = repository
         self.seen = SeenSources(repository.locks / "seen.json", f"{ARCHIVE_RULE}.{part_bytes}")
         self._scratch = scratch
+        self._incoming = scratch / "session.jsonl"
+        self._mapping = mapping
         self._part_bytes = part_bytes
         self._dry = dry_run
 
@@ -170,34 +182,43 @@ class _Run:
     def one(self, path: Path) -> Iterator[Outcome]:
         """Archive one source."""
         stat = stat_of(path)
-        seen = self.seen.unchanged(path, self._stamp)
+        mapping = self._mapping.name if self._mapping else ""
+        seen = self.seen.unchanged(path, self._stamp, mapping)
         if seen is not None:
             yield from self._as_before(path, seen)
             return
         resumed = self._resumed(path)
-        outcomes = [resumed] if resumed else self._anew(path)
         sessions: dict[str, str] = {}
-        last: tuple[Outcome, Resume | None] | None = None
-        for outcome, resume in outcomes:
-            if outcome.session:
-                sessions[outcome.session] = self._stamp(outcome.session)
-            last = (outcome, resume)
-            yield outcome
-        if last is not None:
-            self.seen.note(path, Seen(*stat, last[0].action, sessions, last[1]))
+        natives: dict[str, str] = {}
+        action, denied, resume = "empty", "", None
+        for done in [resumed] if resumed else self._anew(path):
+            action, resume = done.outcome.action, done.resume
+            if action == "not mapped":
+                denied = mapping
+            elif done.outcome.session:
+                sessions[done.outcome.session] = self._stamp(done.outcome.session)
+                natives[done.outcome.session] = done.native_stamp
+            yield done.outcome
+        self.seen.note(path, Seen(*stat, action, sessions, natives, denied, resume))
 
     def _stamp(self, session: str) -> str:
-        return store.stamp(self.repository.sessions / f"{session}{store.SUFFIX}")
+        first = self.repository.sessions / f"{session}{store.SUFFIX}"
+        name = store.name_of(self.repository.sessions, first)
+        if name is not None and is_forgotten(self.repository, name):
+            return "forgotten"
+        return store.stamp(first)
 
     def _as_before(self, path: Path, seen: Seen) -> Iterator[Outcome]:
-        told: tuple[Action, ...] = ("empty", "private", "forgotten", "not a transcript")
+        told: tuple[Action, ...] = (
+            "empty", "private", "forgotten", "not mapped", "not a transcript",
+        )  # fmt: skip
         action: Action = next((known for known in told if known == seen.action), "unchanged")
         for session in seen.sessions or [""]:
             files = store.parts(self.repository.sessions / f"{session}{store.SUFFIX}")
             size = sum(file.stat().st_size for file in files)
             yield Outcome(path, action, session, size=size)
 
-    def _resumed(self, path: Path) -> tuple[Outcome, Resume | None] | None:
+    def _resumed(self, path: Path) -> _Done | None:
         """Archive what a source that only grew has gained; None where it is to be read anew."""
         found = self.seen.resume(path, self._stamp)
         if found is None:
@@ -208,72 +229,95 @@ class _Run:
         reader = reader_of(name.agent) if name else None
         if name is None or reader is None:
             return None
-        incoming = self._scratch / "session.jsonl"
-        with incoming.open("wb") as out:
+        with self._incoming.open("wb") as out:
             out.writelines(store.chunks(target))
             taken = take_file(path, out, reader, resume)
         if taken.mentions_private:  # what stands before it decides who wrote it
             return None
         return self._archived(path, name, reader, taken)
 
-    def _anew(self, path: Path) -> Iterator[tuple[Outcome, Resume | None]]:
+    def _anew(self, path: Path) -> Iterator[_Done]:
         source = Source(path)
         found = recognise(source, by_name=_names_session(path))
         if found is None:
-            yield Outcome(path, "not a transcript" if source.head else "empty"), None
+            yield _Done(Outcome(path, "not a transcript" if source.head else "empty"))
         elif found.sessions is None:
-            with (self._scratch / "session.jsonl").open("wb") as out:
-                taken = take_file(path, out, found.reader)
-            ids = taken.first_id, taken.last_id, taken.parent_id
-            identity = found.reader.identity(path, *ids)
-            name = SessionName(found.reader.agent, identity.id, identity.parent)
-            yield self._archived(path, name, found.reader, taken)
+            head = [line.record for line in source.first_lines if line.record is not None]
+            yield self._unmapped(path, found.reader, head) or self._file(path, found.reader)
         else:
             for session in found.sessions:
                 yield self._native(path, session, found.reader)
 
-    def _native(self, path: Path, session: Native, reader: Reader) -> tuple[Outcome, None]:
-        with (self._scratch / "session.jsonl").open("wb") as out:
-            taken = take(as_lines(session.records), out, reader)
-        name = SessionName(reader.agent, session.id, session.parent)
-        return self._archived(path, name, reader, taken)[0], None
+    def _file(self, path: Path, reader: Reader) -> _Done:
+        with self._incoming.open("wb") as out:
+            taken = take_file(path, out, reader)
+        ids = taken.first_id, taken.last_id, taken.parent_id
+        identity = reader.identity(path, *ids)
+        name = SessionName(reader.agent, identity.id, identity.parent)
+        return self._archived(path, name, reader, taken)
 
-    def _archived(
-        self, path: Path, name: SessionName, reader: Reader, taken: Taken
-    ) -> tuple[Outcome, Resume | None]:
+    def _native(self, path: Path, session: Native, reader: Reader) -> _Done:
+        name = SessionName(reader.agent, session.id, session.parent)
+        stamp = session.stamp
+        if stamp and stamp == self.seen.native(path, str(name), self._stamp):
+            return _Done(Outcome(path, "unchanged", str(name)), native_stamp=stamp)
+        records = iter(session.records)
+        head = list(islice(records, _HEAD))
+        unmapped = self._unmapped(path, reader, head)
+        if unmapped is not None:
+            return unmapped
+        with self._incoming.open("wb") as out:
+            taken = take(as_lines(chain(head, records)), out, reader)
+        return replace(self._archived(path, name, reader, taken), native_stamp=stamp)
+
+    def _unmapped(
+        self, path: Path, reader: Reader, head: Iterable[Mapping[str, Any]]
+    ) -> _Done | None:
+        """Return that a session does not belong here, where its first records tell."""
+        for record in head if self._mapping else ():
+            folder = reader.folder(record)
+            if folder:
+                return None if self._admits(folder, "") else _Done(Outcome(path, "not mapped"))
+        return None
+
+    def _admits(self, folder: str, folder_hash: str) -> bool:
+        return self._mapping is None or self._mapping.admits(folder, folder_hash)
+
+    def _archived(self, path: Path, name: SessionName, reader: Reader, taken: Taken) -> _Done:
         """Publish what was taken, where the session may be archived."""
-        incoming = self._scratch / "session.jsonl"
         if not name.is_safe:
-            return Outcome(path, "not a transcript", note="it names no session"), None
-        if not taken.kept.records and not taken.kept.bad:
-            return Outcome(path, "empty", str(name), kept=taken.kept), None
+            return _Done(Outcome(path, "not a transcript", note="it names no session"))
+        if not taken.kept.records and not taken.kept.bad and not taken.resume:
+            return _Done(Outcome(path, "empty", str(name), kept=taken.kept))
+        if not self._admits(taken.folder, taken.folder_hash):
+            return _Done(Outcome(path, "not mapped"))
         if is_forgotten(self.repository, name):
-            return Outcome(path, "forgotten", str(name)), None
-        if self._is_private(name, reader, taken, incoming):
+            return _Done(Outcome(path, "forgotten", str(name)))
+        if self._is_private(name, reader, taken):
             there = store.parts(name.path(self.repository.sessions))
             note = f"archived before; `know forget {name}` removes it" if there else ""
-            return Outcome(path, "private", str(name), note=note), None
+            return _Done(Outcome(path, "private", str(name), note=note))
         outcome, is_source = self._published(path, name, reader, taken.kept)
-        return outcome, taken.resume if is_source else None
+        return _Done(outcome, taken.resume if is_source else None)
 
-    def _is_private(self, name: SessionName, reader: Reader, taken: Taken, incoming: Path) -> bool:
+    def _is_private(self, name: SessionName, reader: Reader, taken: Taken) -> bool:
         if name.parent and self.seen.is_private(str(SessionName(name.agent, name.parent))):
             return True
-        return taken.mentions_private and opted_out(store.SessionLines(incoming), reader)
+        return taken.mentions_private and opted_out(store.SessionLines(self._incoming), reader)
 
     def _published(
         self, path: Path, name: SessionName, reader: Reader, kept: Kept
     ) -> tuple[Outcome, bool]:
         """Publish; says too whether the archive now is just what the source became."""
-        incoming = self._scratch / "session.jsonl"
+        incoming = self._incoming
         target = self.repository.inside(name.path(self.repository.sessions))
         old = self._whole(target)
-        action, content = self._united(old, incoming, reader)
-        new_lines, new_size = _count_lines(content), content.stat().st_size
+        action, content = unite(old, incoming, reader, self._scratch)
+        new_lines, new_size = count_lines(content), content.stat().st_size
         is_source = content == incoming or new_size == incoming.stat().st_size
         outcome = Outcome(
-            path, action, str(name), new_lines, new_lines - _count_lines(old), new_size,
-            new_size - _size(old), kept=kept,
+            path, action, str(name), new_lines, new_lines - count_lines(old), new_size,
+            new_size - size_of(old), kept=kept,
         )  # fmt: skip
         if action != "unchanged" and not self._dry:
             store.publish(content, target, self._scratch, most=self._part_bytes)
@@ -291,74 +335,7 @@ class _Run:
                     shutil.copyfileobj(part, out, _BLOCK)
         return whole
 
-    def _united(self, old: Path | None, incoming: Path, reader: Reader) -> tuple[Action, Path]:
-        """Return what the session becomes, and the file that holds it."""
-        if old is None:
-            return "new", incoming
-        if _is_prefix(incoming, old):
-            return "unchanged", old
-        if _is_prefix(old, incoming):
-            return "grown", incoming
-        # Only now are the archived lines brought to the rules of today.
-        current = self._scratch / "current.jsonl"
-        with current.open("wb") as out:
-            out.writelines(line + b"\n" for line in _current(old))
-        if _is_prefix(current, incoming):
-            joined = incoming
-        elif _is_prefix(incoming, current):
-            joined = current
-        else:
-            joined = self._scratch / "joined.jsonl"
-            snapshots: list[growth.Snapshot] = [
-                lambda: current.open("rb"), lambda: incoming.open("rb"),
-            ]  # fmt: skip
-            with joined.open("wb") as out:
-                out.writelines(line + b"\n" for line in growth.join(snapshots, _identify(reader)))
-        same = _size(joined) == _size(old) and _is_prefix(joined, old)
-        return ("unchanged", old) if same else ("joined", joined)
-
 
 def _names_session(source: Path) -> bool:
     stem = source.name.removesuffix(store.SUFFIX)
     return bool(UUID.fullmatch(stem)) or stem.startswith("agent-")
-
-
-def _current(archived: Path) -> Iterator[bytes]:
-    """Yield archived lines brought to the rules of today."""
-    ignored = Kept()
-    for line in read_lines(store.chunks(archived)):
-        if growth.is_marker(line.raw):
-            yield line.raw
-            continue
-        current = archived_line(line, ignored)
-        if current is not None:
-            yield current
-
-
-def _identify(reader: Reader) -> growth.Identify:
-    def identify(raw: bytes) -> tuple[str, str]:
-        record = parse_object(raw)
-        return (reader.record_id(record), reader.rank(record)) if record else ("", "")
-
-    return identify
-
-
-def _count_lines(path: Path | None) -> int:
-    if path is None:
-        return 0
-    with path.open("rb") as stream:
-        return sum(block.count(b"\n") for block in iter(partial(stream.read, _BLOCK), b""))
-
-
-def _size(path: Path | None) -> int:
-    return path.stat().st_size if path is not None else 0
-
-
-def _is_prefix(short: Path, long: Path) -> bool:
-    if short.stat().st_size > long.stat().st_size:
-        return False
-    with short.open("rb") as a, long.open("rb") as b:
-        while block := a.read(_BLOCK):
-            if b.read(len(block)) != block:
-                return False
-    return True

@@ -33,6 +33,8 @@ class Taken:
     first_id: str = ""
     last_id: str = ""
     parent_id: str = ""
+    folder: str = ""
+    folder_hash: str = ""
     resume: Resume | None = None
     mentions_private: bool = False
 
@@ -99,6 +101,8 @@ def take(lines: Iterable[Line], out: IO[bytes], reader: Reader) -> Taken:
             taken.last_id = reader.session_id(line.record) or taken.last_id
             taken.first_id = taken.first_id or taken.last_id
             taken.parent_id = taken.parent_id or reader.parent_id(line.record)
+            taken.folder = taken.folder or reader.folder(line.record)
+            taken.folder_hash = taken.folder_hash or reader.folder_hash(line.record)
             taken.mentions_private = taken.mentions_private or _PRIVATE_BYTES in line.raw
     return taken
 

@@ -104,6 +104,9 @@ class Reader(Protocol):
     def folder(self, record: Mapping[str, Any]) -> str:
         """Return the folder that the agent worked in, where the record says it."""
 
+    def folder_hash(self, record: Mapping[str, Any]) -> str:
+        """Return the sha256 of that folder's path, where the agent says no more than this."""
+
     def read(self, lines: Iterable[Line]) -> Iterator[Record]:
         """Yield the records of a session in file order."""
 

@@ -39,12 +39,19 @@ class Resume:
 
 @dataclass(frozen=True)
 class Seen:
-    """A source as it was: what became of it, and the sessions that it became."""
+    """A source as it was: what became of it, and the sessions that it became.
+
+    ``sessions`` maps their names to the stamps of their files, ``natives`` to the
+    stamps that the source itself gave them. ``denied`` is the name of the mapping
+    under which some of them do not belong here, empty where all do.
+    """
 
     size: int
     mtime: int
     action: str
-    sessions: dict[str, str] = field(default_factory=dict)  # name to the stamp of its files
+    sessions: dict[str, str] = field(default_factory=dict)
+    natives: dict[str, str] = field(default_factory=dict)
+    denied: str = ""
     resume: Resume | None = None
 
 
@@ -63,10 +70,12 @@ class SeenSources:
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             pass
 
-    def unchanged(self, source: Path, stamp_of: Callable[[str], str]) -> Seen | None:
+    def unchanged(self, source: Path, stamp_of: Callable[[str], str], mapping: str) -> Seen | None:
         """Return what became of ``source`` where it, and its sessions, are as they were."""
         seen = self._sources.get(str(source))
         if seen is None or (seen.size, seen.mtime) != _stat(source):
+            return None
+        if seen.denied not in {"", mapping}:
             return None
         held = all(stamp_of(name) == stamp for name, stamp in seen.sessions.items())
         return seen if held else None
@@ -83,6 +92,13 @@ class SeenSources:
         if _digest(source, seen.resume.offset) != seen.resume.digest:
             return None
         return name, seen.resume
+
+    def native(self, source: Path, session: str, stamp_of: Callable[[str], str]) -> str:
+        """Return the stamp that ``source`` gave a session that is archived as it was left."""
+        seen = self._sources.get(str(source))
+        if seen is None or seen.sessions.get(session, "-") != stamp_of(session):
+            return ""
+        return seen.natives.get(session, "")
 
     def note(self, source: Path, seen: Seen) -> None:
         """Note what became of a source."""

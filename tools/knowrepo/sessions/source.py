@@ -30,12 +30,14 @@ class Native:
 
     Each of ``records`` is a JSON object, one message as its agent wrote it; they
     may be made while they are read. ``id`` and ``parent`` name the session as
-    they do in the archive; an id must be the same for every later copy.
+    they do in the archive; an id must be the same for every later copy. While
+    ``stamp`` is what it was, the session did not change and is not read again.
     """
 
     id: str
     records: Iterable[Mapping[str, Any]]
     parent: str = ""
+    stamp: str = ""
 
 
 class Source:

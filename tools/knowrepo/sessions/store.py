@@ -177,8 +177,7 @@ def publish(content: Path, first: Path, scratch: Path, *, most: int = PART_BYTES
 
     A reader, and a run that is killed at any moment, sees no half-written file.
     Several files cannot be renamed at once: the new ones stand ready in
-    ``scratch`` with a plan, which `recover` carries out after a crash. Nothing
-    that was archived is out of sight in between (see `_carry_out`).
+    ``scratch`` with a plan, which `recover` carries out after a crash.
     """
     first.parent.mkdir(parents=True, exist_ok=True)
     before = parts(first)
@@ -186,49 +185,63 @@ def publish(content: Path, first: Path, scratch: Path, *, most: int = PART_BYTES
     if len(bounds) <= 1 and len(before) <= 1:
         _replace(content, first)
         return
-    moves: list[tuple[str, str]] = []
-    for number, (start, end) in enumerate(bounds):
-        target = _part(first, number)
-        if not _holds(target, content, start, end):
-            made = scratch / f"part.{number}"
-            _copy(content, made, start, end)
-            moves.append((str(made), str(target)))
-    surplus = [str(path) for path in before[len(bounds) :]]
-    appends = not surplus and _appends(before, content, bounds)
-    if not appends and not surplus:
-        moves.reverse()
+    steps = _steps(content, first, before, bounds, scratch)
     plan = scratch / _PLAN
-    _write(plan, json.dumps({"moves": moves, "remove": surplus}).encode())
-    _carry_out(moves, surplus)
+    _write(plan, json.dumps(steps).encode())
+    _carry_out(steps)
     plan.unlink()
 
 
 def recover(scratch: Path, root: Path) -> None:
     """Carry out what a run that was killed had planned; then clear its folder."""
     try:
-        plan = json.loads((scratch / _PLAN).read_bytes())
-        moves, surplus = [(made, target) for made, target in plan["moves"]], list(plan["remove"])
-        targets = [*(target for _, target in moves), *surplus]
-        if all(Path(target).resolve().is_relative_to(root.resolve()) for target in targets):
-            _carry_out(moves, surplus)
-    except (OSError, ValueError, KeyError, TypeError):
+        steps = [(str(made), str(target)) for made, target in json.loads(_plan_of(scratch))]
+        if all(Path(target).resolve().is_relative_to(root.resolve()) for _, target in steps):
+            _carry_out(steps)
+    except (OSError, ValueError, TypeError):
         pass  # no plan, or none that was finished: nothing was moved yet
     shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _carry_out(moves: list[tuple[str, str]], surplus: list[str]) -> None:
-    """Move what is still to be moved, in the order of the plan.
+def _plan_of(scratch: Path) -> bytes:
+    return (scratch / _PLAN).read_bytes()
 
-    Appended parts go first to last, so that what can be seen is at any moment a
-    beginning of the session. Where lines went in between, all later ones moved
-    on; so the last part goes first, and no line is missing on the way. Where
-    there are fewer parts than before, the surplus goes at the end.
+
+def _steps(
+    content: Path, first: Path, before: list[Path], bounds: list[tuple[int, int]], scratch: Path
+) -> list[tuple[str, str]]:
+    """Make the new parts ready; returns what is moved where, '' for what is removed.
+
+    Where a session only grew, its parts go first to last, so that what can be
+    seen is at any moment a beginning of it. Else all of it goes into the first
+    file until the others are right, so that no line is out of sight on the way.
     """
-    for made, target in moves:
-        if Path(made).exists():
+    steps: list[tuple[str, str]] = []
+    for number, (start, end) in enumerate(bounds):
+        target = _part(first, number)
+        if not _holds(target, content, start, end):
+            made = scratch / f"part.{number}"
+            _copy(content, made, start, end)
+            steps.append((str(made), str(target)))
+    if _appends(before, content, bounds):
+        return steps
+    if not steps or steps[0][1] != str(first):
+        made = scratch / "part.0"
+        _copy(content, made, *bounds[0])
+        steps.insert(0, (str(made), str(first)))
+    whole = scratch / "whole"
+    _copy(content, whole, 0, bounds[-1][1])
+    surplus = [("", str(path)) for path in before[len(bounds) :]]
+    return [(str(whole), str(first)), *steps[1:], *surplus, steps[0]]
+
+
+def _carry_out(steps: list[tuple[str, str]]) -> None:
+    """Do what is still to be done of a plan, in its order."""
+    for made, target in steps:
+        if not made:
+            Path(target).unlink(missing_ok=True)
+        elif Path(made).exists():
             _replace(Path(made), Path(target))
-    for path in surplus:
-        Path(path).unlink(missing_ok=True)
 
 
 def _cut(content: Path, most: int) -> list[tuple[int, int]]:

@@ -67,6 +67,10 @@ class BaseReader:
         """See `Reader.folder`."""
         return text_of(record, "cwd")
 
+    def folder_hash(self, record: Mapping[str, Any]) -> str:  # noqa: ARG002
+        """See `Reader.folder_hash`."""
+        return ""
+
     def read(self, lines: Iterable[Line]) -> Iterator[Record]:
         """See `Reader.read`."""
         raise NotImplementedError

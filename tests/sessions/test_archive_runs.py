@@ -1,0 +1,413 @@
+"""Runs over sources: what is read again, what is left out, and what a crash leaves."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from helpers import (
+    SESSION,
+    assistant,
+    jsonl,
+    make_repository,
+    tool_result,
+    transcript,
+    user,
+)
+from knowrepo.config import Project
+from knowrepo.git.layout import Repository
+from knowrepo.sessions import archive as module
+from knowrepo.sessions import intake
+from knowrepo.sessions.archive import Outcome, archive
+from knowrepo.sessions.discover import find_sources
+from knowrepo.sessions.forget import forget, tombstone
+from knowrepo.sessions.projects import Projects
+from knowrepo.sessions.store import SessionName
+
+RECORDS = [user("one", 1), assistant("two", 2), user("three", 3), assistant("four", 4)]
+OTHER = "11111111-2222-4333-8444-555555555555"
+
+
+def run(repository: Repository, *paths: Path, **options: object) -> list[Outcome]:
+    return list(archive(repository, find_sources(paths), **options))
+
+
+def actions(outcomes: list[Outcome]) -> list[str]:
+    return [outcome.action for outcome in outcomes]
+
+
+def stored(repository: Repository, session: str = SESSION) -> bytes:
+    return (repository.sessions / "claude" / f"{session}.jsonl").read_bytes()
+
+
+@pytest.fixture
+def reads(monkeypatch) -> list[int]:
+    """The number of lines that each look into a source brought in."""
+    counts: list[int] = []
+    whole = intake.take
+
+    def take(lines, out, reader):
+        taken = whole(lines, out, reader)
+        counts.append(taken.kept.records)
+        return taken
+
+    monkeypatch.setattr(intake, "take", take)
+    return counts
+
+
+# -- what is read again ---------------------------------------------------------
+
+
+def test_a_source_that_did_not_change_is_not_read_again(repository, tmp_path, reads):
+    source = transcript(tmp_path / "in", RECORDS)
+    run(repository, source)
+    assert actions(run(repository, source)) == ["unchanged"]
+    assert reads == [4]
+
+
+def test_a_source_that_only_grew_is_read_from_where_it_was_left(repository, tmp_path, reads):
+    source = transcript(tmp_path / "in", RECORDS[:3])
+    run(repository, source)
+    with source.open("ab") as stream:
+        stream.write(jsonl(RECORDS[3:]))
+    (outcome,) = run(repository, source)
+    assert (outcome.action, outcome.added, outcome.lines) == ("grown", 1, 4)
+    assert reads == [3, 1]
+    assert stored(repository) == jsonl(RECORDS)
+
+
+@pytest.mark.parametrize("change", ["rewritten", "archive gone", "archive changed", "no newline"])
+def test_it_is_read_from_the_beginning_where_that_is_not_certain(
+    repository, tmp_path, reads, change
+):
+    source = transcript(tmp_path / "in", RECORDS[:3])
+    if change == "no newline":
+        source.write_bytes(jsonl(RECORDS[:3])[:-1])
+    run(repository, source)
+    target = repository.sessions / "claude" / f"{SESSION}.jsonl"
+    rows = RECORDS
+    if change == "rewritten":
+        rows = [user("ONE", 1), *RECORDS[1:]]
+    elif change == "archive gone":
+        target.unlink()
+    elif change == "archive changed":
+        target.write_bytes(jsonl([*RECORDS[:3], user("merged", 9)]))
+    source.write_bytes(jsonl(rows))
+    run(repository, source)
+    assert reads == [3, 4]
+    lines = stored(repository).splitlines()
+    assert set(jsonl(rows).splitlines()) <= set(lines)
+
+
+def test_a_session_that_was_taken_from_the_archive_is_archived_again(repository, tmp_path):
+    source = transcript(tmp_path / "in", RECORDS)
+    run(repository, source)
+    (repository.sessions / "claude" / f"{SESSION}.jsonl").unlink()
+    assert actions(run(repository, source)) == ["new"]
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"format": 1, "rules": "x"}', b"\xff"])
+def test_a_damaged_memory_of_sources_costs_only_time(repository, tmp_path, damage):
+    source = transcript(tmp_path / "in", RECORDS)
+    run(repository, source)
+    (repository.locks / "seen.json").write_bytes(damage)
+    assert actions(run(repository, source)) == ["unchanged"]
+
+
+def test_bad_lines_are_counted_from_the_beginning_of_the_source(repository, tmp_path):
+    source = transcript(tmp_path / "in", RECORDS[:2])
+    run(repository, source)
+    with source.open("ab") as stream:
+        stream.write(b"broken\n")
+    (outcome,) = run(repository, source)
+    assert outcome.kept.bad == [3]
+
+
+# -- what is left out -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text", ["know:private", "please fix this. know:private", "first\nknow:private\nlast"]
+)
+def test_a_session_in_which_a_person_typed_the_marker_is_left_out(repository, tmp_path, text):
+    source = transcript(tmp_path / "in", [*RECORDS, user(text, 5)])
+    assert actions(run(repository, source)) == ["private"]
+    assert actions(run(repository, source)) == ["private"]
+    assert list(repository.sessions.rglob("*.jsonl")) == []
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        assistant("type know:private to opt out", 5),
+        tool_result("know:private", 5, 4),
+        user("know:private", 5, isMeta=True),
+        user("know:private", 5, isSidechain=True),
+        user("what does `know:private` do?", 5),
+        user("know:privately", 5),
+        user("<system-reminder>know:private</system-reminder>hello", 5),
+    ],
+)
+def test_a_marker_that_nobody_typed_is_none(repository, tmp_path, record):
+    assert actions(run(repository, transcript(tmp_path / "in", [*RECORDS, record]))) == ["new"]
+
+
+def test_what_belongs_to_a_private_session_is_left_out_too(repository, tmp_path):
+    folder = tmp_path / "in"
+    transcript(folder, [*RECORDS, user("know:private", 5)])
+    transcript(folder, [user("task", 1, isSidechain=True)], "agent-0a1b2c3d.jsonl")
+    below = folder / SESSION
+    transcript(below / "subagents", [user("task", 1, isSidechain=True)], "agent-1.jsonl")
+    (below / "tool-results").mkdir()
+    (below / "tool-results" / "x.txt").write_text("output")
+    assert actions(run(repository, folder)) == ["private"] * 4
+    later = transcript(below / "subagents", [user("more", 1, isSidechain=True)], "agent-2.jsonl")
+    assert actions(run(repository, later)) == ["private"]
+
+
+def test_a_session_that_becomes_private_is_not_shortened_and_its_name_is_said(repository, tmp_path):
+    source = transcript(tmp_path / "in", RECORDS)
+    run(repository, source)
+    source.write_bytes(jsonl([*RECORDS, user("know:private", 5)]))
+    (outcome,) = run(repository, source)
+    assert outcome.action == "private"
+    assert f"know forget claude/{SESSION}" in outcome.note
+    assert stored(repository) == jsonl(RECORDS)
+
+
+def test_a_forgotten_session_does_not_come_back(repository, tmp_path):
+    folder = tmp_path / "in"
+    source = transcript(folder, RECORDS)
+    transcript(folder, [user("task", 1, isSidechain=True)], "agent-0a1b2c3d.jsonl")
+    run(repository, folder)
+    name = SessionName("claude", SESSION)
+    removed = forget(repository, name)
+    assert len(removed) == 2
+    assert list(repository.sessions.rglob("*.jsonl")) == []
+    assert actions(run(repository, folder)) == ["forgotten", "forgotten"]
+    source.write_bytes(jsonl([*RECORDS, user("more", 5)]))
+    assert actions(run(repository, folder)) == ["forgotten", "forgotten"]
+    assert "one" not in tombstone(repository, name).read_text()
+    tombstone(repository, name).unlink()
+    assert set(actions(run(repository, folder))) == {"new"}
+
+
+def mapping(repository: Repository, *projects: Project, exclude: tuple[str, ...] = ()) -> Projects:
+    return Projects(projects, repository.root, exclude=exclude, identify=lambda f: f"path:{f}")
+
+
+def test_only_sessions_of_mapped_projects_are_archived_where_nobody_named_them(
+    repository, tmp_path
+):
+    mine = Project("path:/home/dev/app", "/home/dev/app", str(repository.root))
+    folder = tmp_path / "in"
+    transcript(folder, RECORDS)
+    transcript(folder, [user("x", 1, cwd="/home/dev/other")], f"{OTHER}.jsonl")
+    outcomes = run(repository, folder, mapping=mapping(repository, mine))
+    assert actions(outcomes) == ["new", "not mapped"]
+    assert outcomes[1].session == ""
+    again = run(repository, folder, mapping=mapping(repository, mine))
+    assert actions(again) == ["unchanged", "not mapped"]
+    other = Project("path:/home/dev/other", "/home/dev/other", str(repository.root))
+    later = run(repository, folder, mapping=mapping(repository, mine, other))
+    assert actions(later) == ["unchanged", "new"]
+
+
+def test_a_session_that_names_no_folder_is_not_mapped(repository, tmp_path):
+    mine = Project("path:/home/dev/app", "/home/dev/app", str(repository.root))
+    record = {"type": "summary", "leafUuid": "x", "summary": "s", "sessionId": SESSION}
+    outcomes = run(
+        repository, transcript(tmp_path / "in", [record]), mapping=mapping(repository, mine)
+    )
+    assert actions(outcomes) == ["not mapped"]
+
+
+def test_a_dry_run_says_what_it_would_do_and_changes_nothing(repository, tmp_path):
+    source = transcript(tmp_path / "in", RECORDS)
+    (outcome,) = run(repository, source, dry_run=True)
+    assert (outcome.action, outcome.lines) == ("new", 4)
+    assert outcome.size == outcome.grown == len(jsonl(RECORDS))
+    assert list(repository.sessions.rglob("*")) == []
+    assert actions(run(repository, source)) == ["new"]
+
+
+# -- large sessions --------------------------------------------------------------
+
+
+def test_a_session_in_parts_grows_joins_and_shrinks_to_the_same_lines(repository, tmp_path):
+    rows = [user(f"text {number} " + "x" * 200, number) for number in range(40)]
+    parted = [*rows[:20], user("parted", 99)]
+    source = transcript(tmp_path / "in", rows[:30])
+    run(repository, source, part_bytes=3000)
+    source.write_bytes(jsonl(rows))
+    assert actions(run(repository, source, part_bytes=3000)) == ["grown"]
+    run(repository, transcript(tmp_path / "b", parted), part_bytes=3000)
+    parts = sorted((repository.sessions / "claude").iterdir())
+    assert len(parts) > 2
+    assert all(part.stat().st_size <= 3000 for part in parts)
+    other = make_repository(tmp_path / "other")
+    for snapshot in (parted, rows):
+        run(other, transcript(tmp_path / "c", snapshot))
+    whole = b"".join(
+        (repository.sessions / "claude" / f"{SESSION}{number}.jsonl").read_bytes()
+        for number in ["", *(f".{n}" for n in range(1, len(parts)))]
+    )
+    assert whole == stored(other)
+
+
+# -- crashes ---------------------------------------------------------------------
+
+_CRASH = """
+import sys, os
+from pathlib import Path
+sys.path.insert(0, sys.argv[3])
+from knowrepo.git.layout import repository_at
+from knowrepo.sessions.archive import archive
+repository = repository_at(Path(sys.argv[1]))
+print("ready", flush=True)
+for outcome in archive(repository, [Path(sys.argv[2])], part_bytes=200_000):
+    print(outcome.action, flush=True)
+"""
+
+
+def test_a_run_killed_at_any_moment_leaves_no_half_written_or_shortened_session(tmp_path):
+    """Fifty runs are killed with SIGKILL, each at a random point of its work."""
+    rows = [user(f"text {number} " + "x" * 2000, number) for number in range(600)]
+    old, new = jsonl(rows[:300]), jsonl(rows)
+    tools = Path(module.__file__).parents[2]
+    repository = make_repository(tmp_path / "memory")
+    source = transcript(tmp_path / "in", [])
+    whole = set(new.splitlines())
+    chance = random.Random(11)
+    durations: list[float] = []
+    killed = 0
+    for _ in range(50):
+        for path in [*repository.sessions.rglob("*.jsonl"), repository.locks / "seen.json"]:
+            path.unlink(missing_ok=True)
+        source.write_bytes(old)
+        list(archive(repository, [source], part_bytes=200_000))
+        source.write_bytes(new)
+        process = subprocess.Popen(
+            [sys.executable, "-c", _CRASH, str(repository.root), str(source), str(tools)],
+            stdout=subprocess.PIPE,
+        )
+        assert process.stdout is not None
+        process.stdout.readline()
+        started = time.monotonic()
+        wait = chance.random() * (max(durations) if durations else 0.05)
+        try:
+            process.wait(wait)
+            durations.append(time.monotonic() - started)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            killed += 1
+            durations = durations or [0.2]
+        process.stdout.close()
+        lines = _all_lines(repository)
+        assert set(old.splitlines()) <= set(lines)
+        assert set(lines) <= whole
+        list(archive(repository, [source], part_bytes=200_000))
+        assert b"".join(line + b"\n" for line in _all_lines(repository)) == new
+    assert killed > 5
+
+
+def _all_lines(repository: Repository) -> list[bytes]:
+    first = repository.sessions / "claude" / f"{SESSION}.jsonl"
+    files = [first]
+    while (more := first.with_name(f"{SESSION}.{len(files)}.jsonl")).exists():
+        files.append(more)
+    data = b"".join(path.read_bytes() for path in files)
+    assert data.endswith(b"\n")
+    return data.splitlines()
+
+
+@pytest.mark.parametrize("call", ["write", "fsync", "replace", "open"])
+def test_a_failure_of_any_call_leaves_the_old_session_whole(repository, tmp_path, call):
+    """Each call of a run fails once, as on a full disk, until a run has none left to fail."""
+    old, new = RECORDS[:2], [*RECORDS[:1], user("parted", 9)]
+    number = 0
+    while True:
+        for path in [*repository.sessions.rglob("*.jsonl"), repository.locks / "seen.json"]:
+            path.unlink(missing_ok=True)
+        list(archive(repository, [transcript(tmp_path / "old", old)]))
+        source = transcript(tmp_path / "new", new)
+        with pytest.MonkeyPatch.context() as patch:
+            failed = _fail(patch, call, number)
+            try:
+                outcomes = list(archive(repository, [source]))
+            except Exception as error:  # before the first source: the run as a whole
+                assert "No space left" in str(error)  # noqa: PT017
+                outcomes = []
+        if not failed:
+            break
+        assert stored(repository) == jsonl(old) or b"parted" in stored(repository)
+        assert set(jsonl(old).splitlines()) <= set(stored(repository).splitlines())
+        assert not [p for p in repository.sessions.rglob("*") if p.name.endswith(".tmp")]
+        assert all(o.action in {"failed", "joined"} for o in outcomes)
+        number += 1
+    assert number > 0
+    assert b"parted" in stored(repository)
+
+
+def _fail(patch: pytest.MonkeyPatch, call: str, number: int) -> list[str]:
+    """Make the call of that number fail; the list says whether it came so far."""
+    left = [number]
+    failed: list[str] = []
+
+    def count(whole, *arguments, **named):
+        if left[0] == 0 and not failed:
+            failed.append(call)
+            raise OSError(28, "No space left on device")
+        left[0] -= 1
+        return whole(*arguments, **named)
+
+    if call == "fsync":
+        whole = os.fsync
+        patch.setattr(os, "fsync", lambda fd: count(whole, fd))
+    elif call == "replace":
+        rename = Path.replace
+        patch.setattr(Path, "replace", lambda self, to: count(rename, self, to))
+    else:
+        opened = Path.open
+
+        def open_(self, mode="r", *arguments, **named):
+            writes = "w" in mode or "x" in mode
+            if call == "open" and writes:
+                return count(opened, self, mode, *arguments, **named)
+            stream = opened(self, mode, *arguments, **named)
+            return _Failing(stream, count) if call == "write" and writes else stream
+
+        patch.setattr(Path, "open", open_)
+    return failed
+
+
+class _Failing:
+    """A file whose writes go through a counter."""
+
+    def __init__(self, stream, count):
+        self._stream = stream
+        self._count = count
+
+    def write(self, data):
+        return self._count(self._stream.write, data)
+
+    def writelines(self, lines):
+        for line in lines:
+            self.write(line)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._stream.close()
+
+    def __getattr__(self, name):
+        return getattr(self._stream, name)

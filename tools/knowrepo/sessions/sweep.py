@@ -1,0 +1,75 @@
+"""Finding all on this machine that may belong in a repository.
+
+Owns the walk over the agents' places: which files are worth a look. What of
+them belongs here is told by their content (see `archive` and `projects`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from knowrepo.errors import UsageError
+from knowrepo.sessions.discover import Place, aider_histories, places
+from knowrepo.sessions.projects import Projects
+from knowrepo.sessions.readers import READERS, recognise
+from knowrepo.sessions.source import Source
+
+_HEAD = 5
+
+
+def sources(projects: Projects, *, agents: Collection[str] = (), since: float = 0.0) -> list[Path]:
+    """Return the files in the places of ``agents``, by default of all of them.
+
+    Those last written before ``since`` (a Unix time), and those that the
+    configuration excludes, are left out.
+    """
+    unknown = set(agents) - {reader.agent for reader in READERS}
+    if unknown:
+        known = ", ".join(sorted(reader.agent for reader in READERS))
+        raise UsageError(f"unknown agent {min(unknown)}; known are {known}")
+    found: dict[Path, None] = {}
+    for place in [*places(), *aider_histories(projects.folders)]:
+        if not agents or place.agent in agents:
+            found.update(dict.fromkeys(_files(place, projects, since)))
+    return list(found)
+
+
+def _files(place: Place, projects: Projects, since: float) -> Iterator[Path]:
+    for path in place.files():
+        try:
+            recent = not since or path.stat().st_mtime >= since
+        except OSError:  # gone since we looked
+            continue
+        if recent and not projects.excludes(str(path)):
+            yield path
+
+
+def belonging(paths: Iterable[Path], projects: Projects) -> Iterator[Path]:
+    """Yield those of ``paths`` whose first records say that they belong to the projects."""
+    for path in paths:
+        try:
+            if _belongs(path, projects):
+                yield path
+        except OSError:
+            continue
+
+
+def _belongs(path: Path, projects: Projects) -> bool:
+    source = Source(path)
+    found = recognise(source)
+    if found is None:
+        return False
+    heads: list[list[Mapping[str, Any]]]
+    if found.sessions is None:
+        heads = [[line.record for line in source.first_lines if line.record is not None]]
+    else:
+        heads = [list(islice(session.records, _HEAD)) for session in found.sessions]
+    for head in heads:
+        folders = [found.reader.folder(record) for record in head]
+        hashes = [found.reader.folder_hash(record) for record in head]
+        if projects.admits(next(filter(None, folders), ""), next(filter(None, hashes), "")):
+            return True
+    return False
