@@ -11,13 +11,16 @@ import pytest
 from helpers import git, make_repository
 from knowrepo.git.layout import Repository
 
+_AGENTS = {"CODEX_HOME", "GEMINI_CLI_HOME", "COPILOT_HOME", "PI_CODING_AGENT_DIR"}
+
 
 @pytest.fixture(autouse=True)
 def own_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch) -> Path:
     """Keep the user's files out of reach; the model cache alone is shared, for it is big."""
     home = tmp_path_factory.mktemp("home")
     for name in list(os.environ):
-        if name.startswith(("GIT_", "KNOW_")) and name != "KNOW_CACHE":
+        own = name.startswith(("GIT_", "KNOW_", "XDG_")) or name in _AGENTS
+        if own and name != "KNOW_CACHE":
             monkeypatch.delenv(name)
     from knowrepo import config
 

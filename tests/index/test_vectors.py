@@ -191,3 +191,20 @@ def test_an_interrupt_loses_the_batch_that_it_falls_in_and_no_more(catalog, stor
         embed_pending(catalog, store, Interrupted())
     assert len(store.hashes()) == BATCH
     assert embed_pending(catalog, store, WordEmbedder()) == 20
+
+
+def test_removed_texts_are_in_no_segment_and_the_others_stay(store):
+    for text in ("one", "two", "three"):
+        store.add(rows(text))
+    store.add(rows("four", "five"))
+    gone = {text_hash(text) for text in ("two", "five", "unknown")}
+    assert store.remove(gone) == 2
+    assert store.hashes() == {text_hash(text) for text in ("one", "three", "four")}
+    assert nearest(store, "four", ["one", "four"])[0] == "four"
+    assert store.remove(gone) == 0
+    for path in store.folder.glob("*.duckdb"):
+        assert not any(bytes.fromhex(name) in path.read_bytes() for name in gone)
+    assert store.remove(store.hashes()) == 3
+    assert store.is_empty()
+    store.add(rows("six"))
+    assert store.hashes() == {text_hash("six")}

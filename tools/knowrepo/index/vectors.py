@@ -13,7 +13,7 @@ import contextlib
 import json
 import os
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -211,6 +211,52 @@ class VectorStore:
             # A reader that has it open keeps it; one that comes now reads the new manifest.
             with contextlib.suppress(OSError):
                 (self._folder / file).unlink()
+
+    def remove(self, texts: Collection[str]) -> int:
+        """Write every segment that holds vectors of ``texts`` anew without them.
+
+        Returns how many vectors went. Nothing needs this to be right: it is for
+        texts that nobody is to have any more.
+        """
+        if self.is_empty():
+            return 0
+        removed = 0
+        with FileLock(self._folder / "lock"), self._readable():
+            segments = self._manifest()
+            for index, (file, rows) in enumerate(segments):
+                kept = self._without(file, texts)
+                if kept is None:
+                    continue
+                removed += rows - kept[1]
+                segments[index] = kept
+                self._publish([entry for entry in segments if entry[1]])
+                with contextlib.suppress(OSError):
+                    (self._folder / file).unlink()
+        return removed
+
+    def _without(self, file: str, texts: Collection[str]) -> tuple[str, int] | None:
+        """Return a segment like ``file`` without ``texts``; None where it has none of them."""
+        import numpy as np
+
+        asked = {"hash": np.array(sorted(texts), dtype=object)}  # noqa: F841  # read by name
+        with self._attached([file]) as (db, table):
+            if not table:
+                return None
+            db.execute("CREATE TEMP TABLE gone AS SELECT hash::UUID AS hash FROM asked")
+            row = db.execute(
+                f"SELECT len(any_value(vector)), count(*), count(g.hash) FROM ({table}) v"
+                " LEFT JOIN gone g USING (hash)"
+            ).fetchone()
+        if row is None or not row[2]:
+            return None
+        if row[1] == row[2]:
+            return file, 0
+        with self._new_segment(int(row[0])) as (db, name):
+            db.execute("CREATE TEMP TABLE gone AS SELECT hash::UUID AS hash FROM asked")
+            db.execute(f"ATTACH '{_quoted(self._folder / file)}' AS old (READ_ONLY)")
+            db.execute("INSERT INTO vectors SELECT * FROM old.vectors ANTI JOIN gone USING (hash)")
+            db.execute("DETACH old")
+        return name, int(row[1] - row[2])
 
     @contextlib.contextmanager
     def _attached(
