@@ -177,10 +177,10 @@ class Catalog(Queries):
             " ON CONFLICT (term) DO UPDATE SET documents = documents + 1",
             [(term,) for term in {"", *(term for term, _ in terms)} if terms],
         )
-        self._put_chunks(number, " ".join((document.title, *tags)), old_title, list(chunks))
+        self._put_chunks(number, " ".join((document.title, *tags)), old_title, chunks)
 
     def _put_chunks(
-        self, document: int, title: str, old_title: str, chunks: list[StoredChunk]
+        self, document: int, title: str, old_title: str, chunks: Iterable[StoredChunk]
     ) -> None:
         old = {
             row[1]: row
@@ -189,22 +189,23 @@ class Catalog(Queries):
             )
         }
         same = title == old_title
-        new = {chunk.uid: tuple(getattr(chunk, name) for name in _CHUNK_FIELDS) for chunk in chunks}
-        gone = [row for uid, row in old.items() if not (same and new.get(uid) == row[1:])]
-        self._forget_chunks(old_title, gone)
-        kept = old.keys() - {row[1] for row in gone}
-        for chunk in chunks:
-            if chunk.uid in kept:
-                continue
+        for chunk in chunks:  # one by one: a session may be larger than the memory
+            new = tuple(getattr(chunk, name) for name in _CHUNK_FIELDS)
+            known = old.pop(chunk.uid, None)
+            if known is not None:
+                if same and known[1:] == new:
+                    continue
+                self._forget_chunks(old_title, [known])
             cursor = self._db.execute(
                 f"INSERT INTO chunks (document, {', '.join(_CHUNK_FIELDS)})"
                 f" VALUES (?, {', '.join('?' * len(_CHUNK_FIELDS))})",
-                (document, *new[chunk.uid]),
+                (document, *new),
             )
             self._db.execute(
                 "INSERT INTO words (rowid, title, heading, body) VALUES (?, ?, ?, ?)",
                 (cursor.lastrowid, *_words(title, chunk.heading, chunk.text)),
             )
+        self._forget_chunks(old_title, list(old.values()))
 
     def _forget_chunks(self, title: str, rows: list[tuple[Any, ...]]) -> None:
         heading, text = (_CHUNK_FIELDS.index(name) + 1 for name in ("heading", "text"))
