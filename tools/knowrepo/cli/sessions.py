@@ -24,8 +24,9 @@ from knowrepo.cli.common import (
 from knowrepo.errors import KnowError, UsageError
 
 if TYPE_CHECKING:
+    from knowrepo.git.layout import Repository
+    from knowrepo.index.catalog import Document
     from knowrepo.sessions.listing import Archived
-    from knowrepo.sessions.record import SessionFacts
 
 JSON_VERSION = 1
 _HUGE = 1_000_000  # bytes on a terminal that are worth a word
@@ -35,12 +36,9 @@ _TITLE = 24  # columns that a title gets at least
 
 class _Row(NamedTuple):
     session: Archived
-    facts: SessionFacts
-    project: str  # the folder's name
-
-    @property
-    def title(self) -> str:
-        return " ".join(self.facts.title.split()) or self.session.id
+    date: str
+    title: str
+    project: str  # the name of its folder
 
 
 def sessions(
@@ -71,11 +69,13 @@ def sessions(
     if sort not in _SORTS:
         raise UsageError(f"--sort {sort}: none of {', '.join(_SORTS)}")
     since, until = iso_date("since", since), iso_date("until", until)
-    found = find(repository(repo))
+    here = repository(repo)
+    found = find(here)
     rows = [
         row
-        for row in _rows(session for session in found if agent in ("", session.agent))
-        if _in_project(row, project) and _in_time(row.facts.date, since, until)
+        for row in _rows(here, (session for session in found if agent in ("", session.agent)))
+        if project in ("", row.project) and row.date >= since
+        if row.date[: len(until)] <= until and (row.date or not until)
     ]
     _sort(rows, sort)
     listed = rows[:limit] if limit else rows
@@ -146,26 +146,46 @@ def export(
 # -- the list -------------------------------------------------------------------
 
 
-def _rows(found: Iterable[Archived]) -> Iterator[_Row]:
+def _rows(here: Repository, found: Iterable[Archived]) -> Iterator[_Row]:
+    """Sum sessions up: from the catalog where it knows them as they are, else by a look at each."""
     from knowrepo.index.chunk import project_name
     from knowrepo.sessions.listing import glance
     from knowrepo.sessions.readers import reader_of
-    from knowrepo.sessions.record import SessionFacts
 
+    known = _catalogued(here)
     for session in found:
+        document = known.get(session.name)
         if reader_of(session.agent) is None:
-            yield _Row(session, SessionFacts(title=f"(no reader for {session.agent} here)"), "")
-            continue
-        facts = glance(session)
-        yield _Row(session, facts, project_name(facts.project))
+            yield _Row(session, "", f"(no reader for {session.agent} here)", "")
+        elif document is not None and _is_current(document, session):
+            yield _Row(session, document.date, document.title, document.project)
+        else:
+            facts = glance(session)
+            title = " ".join(facts.title.split())[:200] or session.id
+            yield _Row(session, facts.date, title, project_name(facts.project))
 
 
-def _in_project(row: _Row, project: str) -> bool:
-    return project in ("", row.project, row.facts.project)
+def _catalogued(here: Repository) -> dict[str, Document]:
+    from knowrepo.index.catalog import Catalog, Filter, SQLiteError
+
+    try:
+        catalog = Catalog.open(here.catalog)
+        if catalog is None:
+            return {}
+        with catalog:
+            documents = catalog.newest(sys.maxsize, Filter(kind="session"))
+    except (KnowError, SQLiteError):  # damaged, or in use: a list does not need it
+        return {}
+    return {document.key.partition("/")[2]: document for document in documents}
 
 
-def _in_time(date: str, since: str, until: str) -> bool:
-    return date >= since and date[: len(until)] <= until if since or until else True
+def _is_current(document: Document, session: Archived) -> bool:
+    try:
+        found = session.path.stat()
+    except OSError:
+        return False
+    same = document.stamp == f"{found.st_size}.{found.st_mtime_ns}"
+    return same and found.st_size == session.size  # one file, not several parts
 
 
 def _sort(rows: list[_Row], by: str) -> None:
@@ -174,7 +194,7 @@ def _sort(rows: list[_Row], by: str) -> None:
     elif by == "title":
         rows.sort(key=lambda row: row.title.casefold())
     else:
-        rows.sort(key=lambda row: row.facts.date, reverse=True)
+        rows.sort(key=lambda row: row.date, reverse=True)
 
 
 def _show_table(rows: list[_Row], names: dict[str, str]) -> None:
@@ -182,7 +202,7 @@ def _show_table(rows: list[_Row], names: dict[str, str]) -> None:
 
     cells = [
         (
-            row.facts.date[:10].ljust(10),
+            row.date[:10].ljust(10),
             _human(row.session.whole_size).rjust(8),
             names[row.session.name],
             row.project,
@@ -203,7 +223,7 @@ def _show_table(rows: list[_Row], names: dict[str, str]) -> None:
 def _show_lines(rows: list[_Row]) -> None:
     for row in rows:
         session = row.session
-        cells = (row.facts.date[:10], session.whole_size, session.name, row.project)
+        cells = (row.date[:10], session.whole_size, session.name, row.project)
         show("\t".join([*map(_cell, cells), str(session.sub_agents), _cell(row.title)]))
 
 
@@ -220,10 +240,9 @@ def _show_json(rows: list[_Row]) -> None:
             "agent": row.session.agent,
             "id": row.session.id,
             "path": f"sessions/{row.session.name}.jsonl",
-            "date": row.facts.date,
-            "title": row.facts.title,
-            "project": row.facts.project,
-            "branch": row.facts.branch,
+            "date": row.date,
+            "title": row.title,
+            "project": row.project,
             "size": row.session.whole_size,
             "sub_agents": row.session.sub_agents,
         }

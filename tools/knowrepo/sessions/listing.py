@@ -31,7 +31,7 @@ _SPILLED = "tool-"  # a tool's output in a file of its own: part of a session, a
 # A list reads this much of a session's head, more while it lacks a fact, and
 # this much of its tail.
 _HEADS = (1 << 14, 1 << 16, 1 << 18, 1 << 20)
-_TAIL = 1 << 15
+_TAIL = 1 << 13
 _CANDIDATES = 10  # of an ambiguous name that are listed
 
 

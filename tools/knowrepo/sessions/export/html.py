@@ -47,7 +47,8 @@ def render(page: Page, limits: Limits) -> Iterator[str]:
                 body.write('<h2 class="below">Sub-agents</h2>\n')
             told = _Told(conversation, f"a{number}-" if number else "")
             seen.append(told)
-            body.writelines(_conversation(told, budget, limits))
+            for piece in _conversation(told, budget, limits):
+                body.write(piece)  # writelines would hold all before it looks at the size
         yield from _head(page, seen[0])
         yield from _contents(seen)
         yield "<main>\n"
@@ -166,7 +167,10 @@ class _Body:
 
     def write(self) -> Iterator[str]:
         for entry in self._told.conversation.entries(self._budget):
-            self._told.records += 1
+            self._told.records += 1 + entry.skipped
+            if entry.skipped:
+                yield from self._close()
+                yield f'<p class="day">{note(entry.skipped, "record")}</p>\n'
             yield from self._make_room(entry)
             yield from self._day_of(entry)
             yield from self._entry(entry, self._anchor(entry))
@@ -295,4 +299,4 @@ def _prose(text: Cut) -> str:
 
 
 def _note(left_out: int) -> str:
-    return f'\n<span class="cut">{note(left_out)}</span>\n' if left_out else ""
+    return f'\n<span class="cut">{note(left_out, "character")}</span>\n' if left_out else ""

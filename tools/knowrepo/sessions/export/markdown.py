@@ -23,6 +23,8 @@ _CALL = 200  # characters of a tool call
 _LOWER = 3  # levels that headings inside a message are set down
 _TICKS = re.compile(r"`+")
 _FENCES = re.compile(r"[`~]{3,}")
+# Without these a text holds no HTML, no image, no heading, and no fence to leave open.
+_MARKED = re.compile(r"[<`~#]|!\[|^[ >]*(?:=+|-+)[ \t]*$", re.MULTILINE)
 _CODE_OR_TAG = re.compile(r"\\.|`+|<", re.DOTALL)
 _SPECIAL = re.compile(r"([\\`*_\[\]<>&|~#])")
 _END = "know-end-of-message"
@@ -69,6 +71,8 @@ def _conversation(conversation: Conversation, budget: Budget) -> Iterator[str]:
         if record.side != side and not conversation.facts.sub_agent:
             side, speaker = record.side, ""
             yield f"---\n\n*{'A sub-agent, inline' if side else 'The session again'}*\n\n"
+        if entry.skipped:
+            yield f"*{note(entry.skipped, 'record')}*\n\n"
         if entry.opens:
             yield f"## {entry.opens}. {_literal(entry.heading)}\n\n"
         if record.role in {"user", "assistant"}:
@@ -102,12 +106,12 @@ def _folded(entry: Entry) -> str:
 def _message(text: Cut) -> str:
     parts = [contained(text.head)]
     if text.left_out:
-        parts += [f"*{note(text.left_out)}*", contained(text.tail)]
+        parts += [f"*{note(text.left_out, 'character')}*", contained(text.tail)]
     return "\n\n".join(filter(None, parts)) + "\n\n"
 
 
 def _fenced(text: Cut) -> str:
-    left = f"\n[{note(text.left_out)}]\n" if text.left_out else ""
+    left = f"\n[{note(text.left_out, 'character')}]\n" if text.left_out else ""
     return fenced(f"{text.head}{left}{text.tail}")
 
 
@@ -120,6 +124,8 @@ def fenced(text: str) -> str:
 
 def contained(text: str) -> str:
     """Return Markdown that means the same, but for HTML, and ends where the text ends."""
+    if not _MARKED.search(text):
+        return text
     if len(text) <= LONGEST:
         escaped = _escaped(text)
         for end in ("", *(f"\n{fence}" for fence in sorted(set(_FENCES.findall(text)), key=len))):

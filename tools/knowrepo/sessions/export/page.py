@@ -2,39 +2,46 @@
 
 Owns what stands on a page and in which order: the session, its exchanges, then
 its sub-agents, each record with as much of its text as is shown. A session may
-be larger than the memory, so records are made one by one and never kept.
+be larger than the memory, so records are made one by one and only few are held;
+a page must stay usable, so of an endless session the middle is left out.
 """
 
 from __future__ import annotations
 
 import sys
+from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from knowrepo.errors import KnowError
 from knowrepo.git.layout import Repository
 from knowrepo.sessions.export.text import Cut, cut, first_line, shown
-from knowrepo.sessions.listing import Archived, open_session, parts_of
+from knowrepo.sessions.listing import Archived, glance, open_session, parts_of
 from knowrepo.sessions.readers import reader_of
 from knowrepo.sessions.record import Reader, Record, SessionFacts
 
 _HEADING = 100  # characters of a prompt or a title
+_GLANCED = 1 << 25  # bytes beyond which a session is not read twice to be summed up
+_LEAST = 20  # last records of a conversation that are shown, however full the page is
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How many characters are shown: of a message, of a tool's output, of all outputs of a page.
+    """How much is shown.
 
-    What people and agents said is cut only where nobody would read it; tools
-    print the most, and are cut first.
+    Characters of a message, of a tool's output, and of all outputs of a page;
+    records of a page, and how many of a longer session's last ones. What people
+    asked is shown in any case.
     """
 
     message: int = 100_000
     output: int = 8_000
-    all_outputs: int = 8_000_000
+    outputs: int = 8_000_000
+    records: int = 12_000
+    last: int = 3_000
 
 
-FULL = Limits(sys.maxsize, sys.maxsize, sys.maxsize)
+FULL = Limits(*[sys.maxsize] * 5)
 
 
 @dataclass(frozen=True)
@@ -42,7 +49,8 @@ class Entry:
     """A record with the text that is shown.
 
     ``opens`` numbers the exchange that it begins, or is 0. A ``task`` stands in
-    a user's place and was given to a sub-agent by its caller.
+    a user's place and was given to a sub-agent by its caller. ``skipped`` is
+    how many records before it are left out.
     """
 
     record: Record
@@ -51,6 +59,27 @@ class Entry:
     opens: int = 0
     heading: str = ""
     task: bool = False
+    skipped: int = 0
+
+
+class Budget:
+    """What of its limits a page has not used yet."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.records, self.last, self.outputs = limits.records, limits.last, limits.outputs
+
+    def spend(self, entry: Entry) -> Entry:
+        """Return the entry as it is shown, without its output where there is no room for it."""
+        self.records -= 1
+        if entry.record.role in {"user", "assistant"}:
+            return entry
+        head, left_out, tail = entry.text
+        size = len(head) + len(tail)
+        if size > self.outputs:
+            return replace(entry, text=Cut("", left_out + size))
+        self.outputs -= size
+        return entry
 
 
 @dataclass(frozen=True)
@@ -71,7 +100,32 @@ class Conversation:
         return self.reader.read(open_session(self.session.path))
 
     def entries(self, budget: Budget) -> Iterator[Entry]:
-        """Yield the records that say something, with what is shown of them."""
+        """Yield what is shown: the first records, all prompts, and the last records."""
+        last: deque[Entry] = deque()
+        most = max(_LEAST, budget.last)
+        skipped = 0
+        for entry in self._said(budget.limits):
+            if not last and budget.records > 0:
+                yield budget.spend(entry)
+                continue
+            last.append(entry)
+            if len(last) <= most:
+                continue
+            entry = last.popleft()
+            if entry.opens:
+                yield budget.spend(replace(entry, skipped=skipped))
+                skipped = 0
+            else:
+                skipped += 1
+        budget.last -= len(last)
+        if last and not self.session.parent:  # how it ended is not for the middle to use up
+            budget.outputs = max(budget.outputs, budget.limits.outputs // 4)
+        while last:
+            yield budget.spend(replace(last.popleft(), skipped=skipped))
+            skipped = 0
+
+    def _said(self, limits: Limits) -> Iterator[Entry]:
+        """Yield the records that say something."""
         number = 0
         for record in self.records():
             if not record.text.strip() and not record.calls:
@@ -80,30 +134,15 @@ class Conversation:
             opens = record.role == "user" and (not record.side or self.facts.sub_agent)
             number += opens
             text = shown(record.text).strip("\n")
+            spoken = record.role in {"user", "assistant"}
             yield Entry(
-                record,
-                budget.take(record, text),
+                replace(record, text=""),
+                cut(text, limits.message if spoken else limits.output),
                 lines=text.count("\n") + bool(text),
                 opens=number if opens else 0,
                 heading=first_line(text, _HEADING) if opens else "",
                 task=record.role == "user" and (record.side or self.facts.sub_agent),
             )
-
-
-class Budget:
-    """What of a page's characters is left for the outputs of tools."""
-
-    def __init__(self, limits: Limits) -> None:
-        self._limits = limits
-        self._left = limits.all_outputs
-
-    def take(self, record: Record, text: str) -> Cut:
-        """Return what is shown of ``text``, the text of ``record``."""
-        if record.role in {"user", "assistant"}:
-            return cut(text, self._limits.message)
-        most = min(self._limits.output, self._left)
-        self._left -= min(most, len(text))
-        return cut(text, most)
 
 
 @dataclass(frozen=True)
@@ -136,6 +175,8 @@ def open_page(repository: Repository, session: Archived, *, sub_agents: bool = T
     def conversation(archived: Archived) -> Conversation:
         for part in parts_of(archived.path):
             repository.inside(part)
+        if archived.size > _GLANCED:
+            return Conversation(archived, glance(archived), reader)
         facts = reader.facts(open_session(archived.path), archived.id)
         return Conversation(archived, facts, reader)
 

@@ -79,9 +79,9 @@ def cut(text: str, most: int) -> Cut:
     return Cut(text[:first], last - first, text[last:])
 
 
-def note(left_out: int) -> str:
+def note(left_out: int, thing: str) -> str:
     """Return the words that stand where something was left out."""
-    return f"{left_out:,} characters left out; `know export --full` shows all"
+    return f"{count(left_out, thing)} left out; `know export --full` shows all"
 
 
 def moment(time: str) -> datetime | None:
