@@ -76,6 +76,24 @@ def say(text: str) -> None:
     typer.echo(_safe(text), err=True)
 
 
+def iso_date(name: str, value: str) -> str:
+    """Return the date that option ``name`` was given in the form in which dates are compared."""
+    import re
+    from datetime import datetime
+
+    if re.fullmatch(r"\d{4}(?:-\d\d)?", value):
+        return value  # dates are compared as text, so a year or a month does
+    try:
+        found = datetime.fromisoformat(value) if value else None
+    except ValueError as error:
+        raise UsageError(
+            f"--{name} {value}: no ISO date", hint="write 2026-05-31, 2026-05 or 2026"
+        ) from error
+    if found is None:
+        return ""
+    return found.isoformat() if "T" in value else found.date().isoformat()
+
+
 def _safe(text: str) -> str:
     """Return text without what a terminal would obey: any of it may come from an archive."""
     if text.isprintable():

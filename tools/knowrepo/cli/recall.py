@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from knowrepo.cli.common import JsonOption, QuietOption, RepoOption, repository, say, show
+from knowrepo.cli.common import (
+    JsonOption,
+    QuietOption,
+    RepoOption,
+    iso_date,
+    repository,
+    say,
+    show,
+)
 from knowrepo.errors import UsageError
 
 if TYPE_CHECKING:
@@ -66,7 +74,7 @@ def recall(
 
     only = Filter(
         kind=kind, type=_text(type_), tag=_text(tag),
-        since=_date("since", since), until=_date("until", until),
+        since=iso_date("since", since), until=iso_date("until", until),
         session=_text(session), project=_text(project), agent=_text(agent),
     )  # fmt: skip
     if not query and not only:
@@ -129,21 +137,3 @@ def _text(argument: str) -> str:
 def _check_options(kind: str) -> None:
     if kind not in {"", "concept", "session"}:
         raise UsageError(f"--kind {kind}: neither `concept` nor `session`")
-
-
-def _date(name: str, value: str) -> str:
-    """Return a date of an option in the form in which dates are compared."""
-    import re
-    from datetime import datetime
-
-    if re.fullmatch(r"\d{4}(?:-\d\d)?", value):
-        return value  # dates are compared as text, so a year or a month does
-    try:
-        found = datetime.fromisoformat(value) if value else None
-    except ValueError as error:
-        raise UsageError(
-            f"--{name} {value}: no ISO date", hint="write 2026-05-31, 2026-05 or 2026"
-        ) from error
-    if found is None:
-        return ""
-    return found.isoformat() if "T" in value else found.date().isoformat()

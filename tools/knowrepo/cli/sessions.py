@@ -1,0 +1,323 @@
+"""``know sessions`` and ``know export``."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from knowrepo.cli.common import (
+    JsonOption,
+    QuietOption,
+    RepoOption,
+    count,
+    iso_date,
+    repository,
+    say,
+    show,
+)
+from knowrepo.errors import KnowError, UsageError
+
+if TYPE_CHECKING:
+    from knowrepo.git.layout import Repository
+    from knowrepo.index.catalog import Document
+    from knowrepo.sessions.listing import Archived
+
+JSON_VERSION = 1
+_HUGE = 1_000_000  # bytes on a terminal that are worth a word
+_SORTS = ("date", "size", "title")
+_TITLE = 24  # columns that a title gets at least
+
+
+class _Row(NamedTuple):
+    session: Archived
+    date: str
+    title: str
+    project: str  # the name of its folder
+
+
+def sessions(
+    agent: Annotated[str, typer.Option(help="Only sessions of this agent.")] = "",
+    project: Annotated[str, typer.Option(help="Only sessions of this project.")] = "",
+    since: Annotated[str, typer.Option(help="Only from this ISO date on.")] = "",
+    until: Annotated[str, typer.Option(help="Only up to this ISO date.")] = "",
+    sort: Annotated[str, typer.Option(help="By `date`, `size` or `title`.")] = "date",
+    limit: Annotated[int, typer.Option("-k", "--limit", min=0, help="At most; 0 for all.")] = 0,
+    as_json: JsonOption = False,
+    repo: RepoOption = None,
+    quiet: QuietOption = False,
+) -> None:
+    """List the archived sessions, the newest first.
+
+    Date, size with sub-agents, a name that `know export` takes, project and
+    title. In a pipe: tab-separated, size in bytes, the whole id, then the number
+    of sub-agents, then the title uncut.
+
+    \b
+    Examples:
+      know sessions -k 20
+      know sessions --project app --since 2026-05
+      know sessions --sort size | head
+    """
+    from knowrepo.sessions.listing import find, short_names
+
+    if sort not in _SORTS:
+        raise UsageError(f"--sort {sort}: none of {', '.join(_SORTS)}")
+    since, until = iso_date("since", since), iso_date("until", until)
+    here = repository(repo)
+    found = find(here)
+    rows = [
+        row
+        for row in _rows(here, (session for session in found if agent in ("", session.agent)))
+        if project in ("", row.project) and row.date >= since
+        if row.date[: len(until)] <= until and (row.date or not until)
+    ]
+    _sort(rows, sort)
+    listed = rows[:limit] if limit else rows
+    if as_json:
+        _show_json(listed)
+    elif sys.stdout.isatty():
+        _show_table(listed, short_names(found))
+    else:
+        _show_lines(listed)
+    if not quiet:
+        say(_totals(found, rows, listed))
+
+
+def export(
+    session: Annotated[
+        str, typer.Argument(help="An id, the beginning of one, or an archived file.")
+    ],
+    format_: Annotated[
+        str, typer.Option("--format", help="`md`, `html` or `jsonl`; by default as -o says, or md.")
+    ] = "",
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Write to this file.", dir_okay=False)
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Cut nothing, however long.")] = False,
+    subagents: Annotated[
+        bool, typer.Option("--subagents/--no-subagents", help="With the sub-agents' sessions.")
+    ] = True,
+    repo: RepoOption = None,
+    quiet: QuietOption = False,
+) -> None:
+    """Write one archived session as a page to read, or as JSON lines.
+
+    An HTML page is one file without scripts that loads nothing. Long outputs of
+    tools are cut in md and html; jsonl holds every record, uncut.
+
+    \b
+    Examples:
+      know export 768de5d6 -o session.html
+      know export claude/768de5d6 | less
+      know export 768de5d6 --format jsonl | jq -r 'select(.role == "user").text'
+    """
+    from knowrepo.sessions.export import FORMATS, FULL, Limits, open_page
+    from knowrepo.sessions.listing import resolve
+
+    format_ = format_ or _guessed(output, FORMATS)
+    if format_ not in FORMATS:
+        raise UsageError(f"--format {format_}: none of {', '.join(FORMATS)}")
+    special = output is not None and output.exists() and not output.is_file()
+    if output is not None and output.exists() and not force and not special:
+        raise KnowError(f"{output}: is there already", hint="--force replaces it")
+    here = repository(repo)
+    page = open_page(here, resolve(here, session), sub_agents=subagents)
+    pieces = FORMATS[format_](page, FULL if full else Limits())
+    if output is not None and not special:
+        size = _write_file(output, pieces)
+        if not quiet:
+            below = f", with {count(page.sub_agents, 'sub-agent')}" if page.sub_agents else ""
+            say(f"{output}: {page.main.session.name}{below}, {_human(size)}")
+        return
+    target = output.open("wb") if output is not None else contextlib.nullcontext()
+    with target as stream:
+        size = _write(stream or sys.stdout.buffer, pieces)
+    if size > _HUGE and output is None and sys.stdout.isatty() and not quiet:
+        say(f"that was {_human(size)}; `-o FILE` writes it to a file")
+
+
+# -- the list -------------------------------------------------------------------
+
+
+def _rows(here: Repository, found: Iterable[Archived]) -> Iterator[_Row]:
+    """Sum sessions up: from the catalog where it knows them as they are, else by a look at each."""
+    from knowrepo.index.chunk import project_name
+    from knowrepo.sessions.listing import glance
+    from knowrepo.sessions.readers import reader_of
+
+    known = _catalogued(here)
+    for session in found:
+        document = known.get(session.name)
+        if reader_of(session.agent) is None:
+            yield _Row(session, "", f"(no reader for {session.agent} here)", "")
+        elif document is not None and _is_current(document, session):
+            yield _Row(session, document.date, document.title, document.project)
+        else:
+            facts = glance(session)
+            title = " ".join(facts.title.split())[:200] or session.id
+            yield _Row(session, facts.date, title, project_name(facts.project))
+
+
+def _catalogued(here: Repository) -> dict[str, Document]:
+    from knowrepo.index.catalog import Catalog, Filter, SQLiteError
+
+    try:
+        catalog = Catalog.open(here.catalog)
+        if catalog is None:
+            return {}
+        with catalog:
+            documents = catalog.newest(sys.maxsize, Filter(kind="session"))
+    except (KnowError, SQLiteError):  # damaged, or in use: a list does not need it
+        return {}
+    return {document.key.partition("/")[2]: document for document in documents}
+
+
+def _is_current(document: Document, session: Archived) -> bool:
+    try:
+        found = session.path.stat()
+    except OSError:
+        return False
+    same = document.stamp == f"{found.st_size}.{found.st_mtime_ns}"
+    return same and found.st_size == session.size  # one file, not several parts
+
+
+def _sort(rows: list[_Row], by: str) -> None:
+    if by == "size":
+        rows.sort(key=lambda row: row.session.whole_size, reverse=True)
+    elif by == "title":
+        rows.sort(key=lambda row: row.title.casefold())
+    else:
+        rows.sort(key=lambda row: row.date, reverse=True)
+
+
+def _show_table(rows: list[_Row], names: dict[str, str]) -> None:
+    import shutil
+
+    cells = [
+        (
+            row.date[:10].ljust(10),
+            _human(row.session.whole_size).rjust(8),
+            names[row.session.name],
+            row.project,
+        )
+        for row in rows
+    ]
+    name, project = (max((len(cell[i]) for cell in cells), default=0) for i in (2, 3))
+    project = min(project, 20)
+    width = shutil.get_terminal_size().columns
+    for row, cell in zip(rows, cells, strict=True):
+        lead = f"{cell[0]}  {cell[1]}  {cell[2]:{name}}  {_fit(cell[3], project)}  "
+        agents = row.session.sub_agents
+        more = f"  +{count(agents, 'agent')}" if agents else ""
+        room = max(_TITLE, width - _columns(lead) - len(more))
+        show(f"{lead}{_fit(row.title, room, pad=bool(more))}{more}".rstrip())
+
+
+def _show_lines(rows: list[_Row]) -> None:
+    for row in rows:
+        session = row.session
+        cells = (row.date[:10], session.whole_size, session.name, row.project)
+        show("\t".join([*map(_cell, cells), str(session.sub_agents), _cell(row.title)]))
+
+
+def _cell(value: object) -> str:
+    return " ".join(str(value).split())
+
+
+def _show_json(rows: list[_Row]) -> None:
+    import json
+
+    listed = [
+        {
+            "session": row.session.name,
+            "agent": row.session.agent,
+            "id": row.session.id,
+            "path": f"sessions/{row.session.name}.jsonl",
+            "date": row.date,
+            "title": row.title,
+            "project": row.project,
+            "size": row.session.whole_size,
+            "sub_agents": row.session.sub_agents,
+        }
+        for row in rows
+    ]
+    typer.echo(json.dumps({"version": JSON_VERSION, "sessions": listed}, ensure_ascii=False))
+
+
+def _totals(found: Sequence[Archived], rows: Sequence[_Row], listed: Sequence[_Row]) -> str:
+    if not found:
+        return "nothing is archived yet; `know archive PATH…` brings transcripts in"
+    agents = sum(row.session.sub_agents for row in rows)
+    more = f" and {count(agents, 'sub-agent')}" if agents else ""
+    total = _human(sum(row.session.whole_size for row in rows))
+    of = f" of {len(found)}" if len(rows) < len(found) else ""
+    shown = f"; {len(listed)} shown" if len(listed) < len(rows) else ""
+    return f"{count(len(rows), 'session')}{of}{more}, {total}{shown}"
+
+
+def _columns(text: str) -> int:
+    """Return how many columns of a terminal ``text`` takes up."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def _fit(text: str, room: int, *, pad: bool = True) -> str:
+    """Return ``text`` in ``room`` columns, cut with an ellipsis where it is longer."""
+    if _columns(text) > room:
+        text = text[:room]
+        while text and _columns(text) > room - 1:
+            text = text[:-1]
+        text = text.rstrip() + "…"
+    return text + " " * (room - _columns(text)) if pad else text
+
+
+# -- the page -------------------------------------------------------------------
+
+
+def _guessed(output: Path | None, formats: Iterable[str]) -> str:
+    extension = output.suffix.lower().removeprefix(".") if output else ""
+    extension = {"htm": "html", "markdown": "md", "ndjson": "jsonl"}.get(extension, extension)
+    return extension if extension in formats else "md"
+
+
+def _write_file(path: Path, pieces: Iterable[str]) -> int:
+    """Write a file that is there whole or not at all; returns its size in bytes."""
+    path = path.resolve()  # through a symbolic link
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with beside.open("xb") as stream:
+            size = _write(stream, pieces)
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+    return size
+
+
+def _write(stream: IO[bytes], pieces: Iterable[str]) -> int:
+    """Write text as UTF-8; returns the bytes. Who no longer listens ends it."""
+    size = 0
+    try:
+        for piece in pieces:
+            data = piece.encode("utf-8", "replace")
+            size += len(data)
+            stream.write(data)
+        stream.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return size
+
+
+def _human(number: int) -> str:
+    from knowrepo.sessions.export.text import size
+
+    return size(number)

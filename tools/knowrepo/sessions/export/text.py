@@ -1,0 +1,108 @@
+"""Text of a transcript, made safe and short enough to be shown.
+
+Owns what is taken out before any page is written: terminal escapes, control
+characters, and the characters that make text read in another order than it is
+stored in. Escaping for one format is that format's business.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+# Colours, cursor movements, window titles: ECMA-48 control sequences and strings.
+_ESCAPES = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI … final byte
+    r"|\x1b[\]PX^_][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)"  # OSC, DCS, SOS, PM, APC … terminator
+    r"|\x1b[ -/]*[0-~]"  # two-character sequences
+)
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufffe\uffff]")
+# Embeddings, overrides and isolates reorder what follows them, in code as in
+# prose; the marks that right-to-left text needs (U+200E, U+200F) do not.
+_REORDERING = re.compile("[\u202a-\u202e\u2066-\u2069]")
+
+
+def shown(text: str) -> str:
+    """Return ``text`` without what a terminal or a browser would obey rather than show."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if "\x1b" in text:
+        text = _ESCAPES.sub("", text)
+    if text.isascii() and text.isprintable():
+        return text
+    text = _CONTROLS.sub("\ufffd", text)
+    text = _REORDERING.sub(lambda match: f"[U+{ord(match[0]):04X}]", text)
+    return text.encode("utf-8", "replace").decode()
+
+
+def one_line(text: str, most: int) -> str:
+    """Return the beginning of ``text``, one line of at most ``most`` characters, cut at a word."""
+    line = " ".join(shown(text[: most * 4]).split())
+    if len(line) <= most and len(text) <= most * 4:
+        return line
+    line = line[: most - 1]
+    space = line.rfind(" ")
+    return (line[:space] if space > most // 2 else line).rstrip(" ,;:.") + "…"
+
+
+def first_line(text: str, most: int) -> str:
+    """Return the first line of ``text`` that is not blank, at most ``most`` characters of it."""
+    start = text[: most * 40].lstrip()
+    return one_line(start.partition("\n")[0], most)
+
+
+class Cut(NamedTuple):
+    """A text with its middle left out: ``left_out`` characters between ``head`` and ``tail``."""
+
+    head: str
+    left_out: int = 0
+    tail: str = ""
+
+    @property
+    def lines(self) -> int:
+        """The number of lines that are shown."""
+        return self.head.count("\n") + bool(self.head) + self.tail.count("\n") + bool(self.tail)
+
+
+def cut(text: str, most: int) -> Cut:
+    """Leave out the middle of a text of more than ``most`` characters, at line ends if near.
+
+    Three quarters of what stays are its beginning.
+    """
+    if len(text) <= most:
+        return Cut(text)
+    first, last = most - most // 4, len(text) - most // 4
+    if (at := text.rfind("\n", first // 2, first)) != -1:
+        first = at
+    if (at := text.find("\n", last, last + most // 8)) != -1:
+        last = at + 1
+    return Cut(text[:first], last - first, text[last:])
+
+
+def note(left_out: int, thing: str) -> str:
+    """Return the words that stand where something was left out."""
+    return f"{count(left_out, thing)} left out; `know export --full` shows all"
+
+
+def moment(time: str) -> datetime | None:
+    """Return the moment that a record's time names, in UTC; None for what is no time."""
+    try:
+        found = datetime.fromisoformat(time)
+        return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def size(number: int) -> str:
+    """Return a number of bytes as people say it: `812 B`, `1.4 MB`."""
+    value = float(number)
+    for unit in ("B", "kB", "MB"):
+        if value < 999.5:
+            return f"{value:.0f} {unit}" if unit == "B" or value >= 99.5 else f"{value:.1f} {unit}"
+        value /= 1000
+    return f"{value:.1f} GB"
+
+
+def count(number: int, thing: str) -> str:
+    """Return a number with the thing that it counts."""
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
