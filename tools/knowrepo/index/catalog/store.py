@@ -188,24 +188,25 @@ class Catalog(Queries):
                 f"SELECT id, {', '.join(_CHUNK_FIELDS)} FROM chunks WHERE document = ?", (document,)
             )
         }
-        same = title == old_title
-        for chunk in chunks:  # one by one: a session may be larger than the memory
-            new = tuple(getattr(chunk, name) for name in _CHUNK_FIELDS)
-            known = old.pop(chunk.uid, None)
-            if known is not None:
-                if same and known[1:] == new:
-                    continue
-                self._forget_chunks(old_title, [known])
+        kept: set[str] = set()
+        if old:  # what goes makes room for what comes: all must be known first
+            chunks = list(chunks)
+            new = {chunk.uid: _row(chunk) for chunk in chunks}
+            same = title == old_title
+            kept = {uid for uid, row in old.items() if same and new.get(uid) == row[1:]}
+            self._forget_chunks(old_title, [row for uid, row in old.items() if uid not in kept])
+        for chunk in chunks:  # a new session's one by one: it may be larger than the memory
+            if chunk.uid in kept:
+                continue
             cursor = self._db.execute(
                 f"INSERT INTO chunks (document, {', '.join(_CHUNK_FIELDS)})"
                 f" VALUES (?, {', '.join('?' * len(_CHUNK_FIELDS))})",
-                (document, *new),
+                (document, *_row(chunk)),
             )
             self._db.execute(
                 "INSERT INTO words (rowid, title, heading, body) VALUES (?, ?, ?, ?)",
                 (cursor.lastrowid, *_words(title, chunk.heading, chunk.text)),
             )
-        self._forget_chunks(old_title, list(old.values()))
 
     def _forget_chunks(self, title: str, rows: list[tuple[Any, ...]]) -> None:
         heading, text = (_CHUNK_FIELDS.index(name) + 1 for name in ("heading", "text"))
@@ -258,3 +259,7 @@ class Catalog(Queries):
 
 def _words(title: str, heading: str, text: str) -> tuple[str, str, str]:
     return analysed(title), analysed(heading), analysed(text)
+
+
+def _row(chunk: StoredChunk) -> tuple[Any, ...]:
+    return tuple(getattr(chunk, name) for name in _CHUNK_FIELDS)
