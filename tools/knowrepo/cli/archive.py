@@ -12,15 +12,14 @@ import typer
 from knowrepo.cli.common import (
     QuietOption,
     RepoOption,
-    count,
     moment,
     progress,
     repository,
     say,
     show,
-    size,
 )
 from knowrepo.errors import UsageError
+from knowrepo.units import count, size
 
 if TYPE_CHECKING:
     from knowrepo.git.layout import Repository

@@ -39,21 +39,6 @@ def show(text: str) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def count(number: int, thing: str) -> str:
-    """Return a number with the thing that it counts."""
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
-
-
-def size(number: int) -> str:
-    """Return a number of bytes as people read it."""
-    amount = float(number)
-    for unit in ("B", "kB", "MB"):
-        if abs(amount) < 1000:
-            return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
-        amount /= 1000
-    return f"{amount:.1f} GB"
-
-
 def moment(name: str, value: str) -> float:
     """Return the Unix time that option ``name`` says: a date, or an age such as 12h, 7d, 3w."""
     import re

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from knowrepo.cli.common import JsonOption, RepoOption, count, repository, say, show
+from knowrepo.cli.common import JsonOption, RepoOption, repository, say, show
+from knowrepo.units import count
 
 if TYPE_CHECKING:
     from knowrepo.concepts.bundle import Generated

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from knowrepo.cli.common import count, say, show
+from knowrepo.cli.common import say, show
+from knowrepo.units import count
 
 if TYPE_CHECKING:
     from knowrepo.git.layout import Repository

@@ -15,13 +15,13 @@ from knowrepo.cli.common import (
     JsonOption,
     QuietOption,
     RepoOption,
-    count,
     iso_date,
     repository,
     say,
     show,
 )
 from knowrepo.errors import KnowError, UsageError
+from knowrepo.units import count, size
 
 if TYPE_CHECKING:
     from knowrepo.git.layout import Repository
@@ -131,16 +131,16 @@ def export(
     page = open_page(here, resolve(here, session), sub_agents=subagents)
     pieces = FORMATS[format_](page, FULL if full else Limits())
     if output is not None and not special:
-        size = _write_file(output, pieces)
+        written = _write_file(output, pieces)
         if not quiet:
             below = f", with {count(page.sub_agents, 'sub-agent')}" if page.sub_agents else ""
-            say(f"{output}: {page.main.session.name}{below}, {_human(size)}")
+            say(f"{output}: {page.main.session.name}{below}, {size(written)}")
         return
     target = output.open("wb") if output is not None else contextlib.nullcontext()
     with target as stream:
-        size = _write(stream or sys.stdout.buffer, pieces)
-    if size > _HUGE and output is None and sys.stdout.isatty() and not quiet:
-        say(f"that was {_human(size)}; `-o FILE` writes it to a file")
+        written = _write(stream or sys.stdout.buffer, pieces)
+    if written > _HUGE and output is None and sys.stdout.isatty() and not quiet:
+        say(f"that was {size(written)}; `-o FILE` writes it to a file")
 
 
 # -- the list -------------------------------------------------------------------
@@ -203,7 +203,7 @@ def _show_table(rows: list[_Row], names: dict[str, str]) -> None:
     cells = [
         (
             row.date[:10].ljust(10),
-            _human(row.session.whole_size).rjust(8),
+            size(row.session.whole_size).rjust(8),
             names[row.session.name],
             row.project,
         )
@@ -256,7 +256,7 @@ def _totals(found: Sequence[Archived], rows: Sequence[_Row], listed: Sequence[_R
         return "nothing is archived yet; `know archive PATH…` brings transcripts in"
     agents = sum(row.session.sub_agents for row in rows)
     more = f" and {count(agents, 'sub-agent')}" if agents else ""
-    total = _human(sum(row.session.whole_size for row in rows))
+    total = size(sum(row.session.whole_size for row in rows))
     of = f" of {len(found)}" if len(rows) < len(found) else ""
     shown = f"; {len(listed)} shown" if len(listed) < len(rows) else ""
     return f"{count(len(rows), 'session')}{of}{more}, {total}{shown}"
@@ -315,9 +315,3 @@ def _write(stream: IO[bytes], pieces: Iterable[str]) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return size
-
-
-def _human(number: int) -> str:
-    from knowrepo.sessions.export.text import size
-
-    return size(number)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from knowrepo.errors import KnowError
 from knowrepo.git.layout import Repository
-from knowrepo.sessions.archive import resolved
+from knowrepo.sessions import store
 from knowrepo.sessions.lines import Line, read_lines
 from knowrepo.sessions.readers import reader_of
 from knowrepo.sessions.record import SessionFacts
@@ -57,6 +57,11 @@ class Archived:
         return "/".join(filter(None, (self.agent, self.parent, self.id)))
 
     @property
+    def place(self) -> store.SessionName:
+        """The same as the archive knows it."""
+        return store.SessionName(self.agent, self.id, self.parent)
+
+    @property
     def sub_agents(self) -> int:
         """How many sub-agents it called that are archived."""
         return sum(not other.id.startswith(_SPILLED) for other in self.below)
@@ -65,33 +70,6 @@ class Archived:
     def whole_size(self) -> int:
         """Bytes of all its files, and of those below it."""
         return self.size + sum(other.size for other in self.below)
-
-
-# -- opening -------------------------------------------------------------------
-
-
-def parts_of(path: Path) -> list[Path]:
-    """Return the files that a session is kept in, in order; none where there is none."""
-    found = [path] if path.is_file() else []
-    stem = path.name.removesuffix(_SUFFIX)
-    while found and (part := path.with_name(f"{stem}.{len(found)}{_SUFFIX}")).is_file():
-        found.append(part)
-    return found
-
-
-class open_session:  # noqa: N801 - called as a function, and gone through more than once
-    """The lines of the archived session at ``path`` as a reader should see them."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def __iter__(self) -> Iterator[Line]:
-        return resolved(read_lines(self._chunks()))
-
-    def _chunks(self) -> Iterator[bytes]:
-        for part in parts_of(self._path):
-            with part.open("rb") as stream:
-                yield from stream
 
 
 # -- finding -------------------------------------------------------------------
@@ -221,7 +199,7 @@ def glance(session: Archived) -> SessionFacts:
     summed up by the first of its sub-agents.
     """
     reader = reader_of(session.agent)
-    parts = parts_of(session.path)
+    parts = store.parts(session.path)
     if not parts and session.below:
         return glance(session.below[0])
     if reader is None or not parts:
@@ -246,7 +224,7 @@ def _head(path: Path, most: int) -> tuple[list[Line], bool]:
         whole = len(data) < most or not stream.read(1)
     if not whole:
         data = data[: data.rfind(b"\n") + 1]
-    return list(resolved(read_lines(io.BytesIO(data)))), whole
+    return list(store.resolved(read_lines(io.BytesIO(data)))), whole
 
 
 def _tail(path: Path, most: int) -> list[Line]:
@@ -256,4 +234,4 @@ def _tail(path: Path, most: int) -> list[Line]:
         data = stream.read(most)
     if start:
         data = data[data.find(b"\n") + 1 :] if b"\n" in data else b""
-    return list(resolved(read_lines(io.BytesIO(data))))
+    return list(store.resolved(read_lines(io.BytesIO(data))))

@@ -78,7 +78,7 @@ def parts(first: Path) -> list[Path]:
     """Return the files of the session, in order; empty where it is not archived."""
     found: list[Path] = []
     path = first
-    while path.is_file():
+    while path.is_file() and not path.is_symlink():  # a clone may bring one that leads away
         found.append(path)
         path = _part(first, len(found))
     return found

@@ -17,8 +17,9 @@ from importlib.resources import files
 
 from knowrepo.sessions.export.page import Budget, Conversation, Entry, Limits, Page
 from knowrepo.sessions.export.prose import to_html
-from knowrepo.sessions.export.text import Cut, count, first_line, moment, note, shown, size
+from knowrepo.sessions.export.text import Cut, first_line, moment, note, shown
 from knowrepo.sessions.record import ToolCall
+from knowrepo.units import count, size
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _IN_MEMORY = 1 << 23  # bytes of the body; more goes to a temporary file

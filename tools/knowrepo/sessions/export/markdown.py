@@ -17,7 +17,8 @@ from markdown_it.token import Token
 
 from knowrepo.sessions.export.page import Budget, Conversation, Entry, Limits, Page
 from knowrepo.sessions.export.prose import LONGEST
-from knowrepo.sessions.export.text import Cut, count, first_line, moment, note, shown, size
+from knowrepo.sessions.export.text import Cut, first_line, moment, note, shown
+from knowrepo.units import count, size
 
 _CALL = 200  # characters of a tool call
 _LOWER = 3  # levels that headings inside a message are set down

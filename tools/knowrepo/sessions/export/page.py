@@ -15,8 +15,9 @@ from dataclasses import dataclass, replace
 
 from knowrepo.errors import KnowError
 from knowrepo.git.layout import Repository
+from knowrepo.sessions import store
 from knowrepo.sessions.export.text import Cut, cut, first_line, shown
-from knowrepo.sessions.listing import Archived, glance, open_session, parts_of
+from knowrepo.sessions.listing import Archived, glance
 from knowrepo.sessions.readers import reader_of
 from knowrepo.sessions.record import Reader, Record, SessionFacts
 
@@ -97,7 +98,7 @@ class Conversation:
 
     def records(self) -> Iterator[Record]:
         """Yield the records in file order."""
-        return self.reader.read(open_session(self.session.path))
+        return self.reader.read(store.SessionLines(self.session.path))
 
     def entries(self, budget: Budget) -> Iterator[Entry]:
         """Yield what is shown: the first records, all prompts, and the last records."""
@@ -173,11 +174,11 @@ def open_page(repository: Repository, session: Archived, *, sub_agents: bool = T
         )
 
     def conversation(archived: Archived) -> Conversation:
-        for part in parts_of(archived.path):
+        for part in store.parts(archived.path):
             repository.inside(part)
         if archived.size > _GLANCED:
             return Conversation(archived, glance(archived), reader)
-        facts = reader.facts(open_session(archived.path), archived.id)
+        facts = reader.facts(store.SessionLines(archived.path), archived.id)
         return Conversation(archived, facts, reader)
 
     below = tuple(map(conversation, session.below)) if sub_agents else ()

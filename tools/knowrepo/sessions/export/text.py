@@ -11,6 +11,8 @@ import re
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from knowrepo.units import count
+
 # Colours, cursor movements, window titles: ECMA-48 control sequences and strings.
 _ESCAPES = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI … final byte
@@ -91,18 +93,3 @@ def moment(time: str) -> datetime | None:
         return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
         return None
-
-
-def size(number: int) -> str:
-    """Return a number of bytes as people say it: `812 B`, `1.4 MB`."""
-    value = float(number)
-    for unit in ("B", "kB", "MB"):
-        if value < 999.5:
-            return f"{value:.0f} {unit}" if unit == "B" or value >= 99.5 else f"{value:.1f} {unit}"
-        value /= 1000
-    return f"{value:.1f} GB"
-
-
-def count(number: int, thing: str) -> str:
-    """Return a number with the thing that it counts."""
-    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
