@@ -4,6 +4,7 @@ import json
 import multiprocessing
 import os
 import signal
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -277,6 +278,53 @@ def test_what_a_killed_sweep_had_is_taken_by_the_next(state, transcripts):
     assert any(found.startswith("taken-") for found in names(state))
     assert [entry.name for entry in run(state, act="give_back")] == [name]
     assert names(state) == [name]
+
+
+def _sweep_killed_at(step: int, state: Path, archived: int) -> int:
+    """Sweep in a child that dies at its nth touch of a file; returns its exit code."""
+    child = os.fork()
+    if child == 0:
+        left = step
+
+        def watch(event: str, _: tuple[object, ...]) -> None:
+            nonlocal left
+            if event in {"open", "os.mkdir", "os.rename", "os.link", "os.remove", "os.rmdir"}:
+                left -= 1
+                if left == 0:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+        try:
+            sys.addaudithook(watch)
+            with sweep(state, clock=lambda: NOW + 60) as passing:
+                for entry in passing.take():
+                    os.write(archived, f"{entry.name}\n".encode())
+                    passing.done(entry)
+            os._exit(0)
+        finally:
+            os._exit(99)
+    _, status = os.waitpid(child, 0)
+    return os.waitstatus_to_exitcode(status)
+
+
+def test_killed_at_any_step_a_sweep_loses_nothing(tmp_path, transcripts):
+    paths = [transcripts("t0"), transcripts("t1")]
+    for step in range(1, 1000):
+        state = tmp_path / str(step)
+        all_names = {enqueue(state, path, closed=path.stem == "t0") for path in paths}
+        (state / "queue" / "bad.json").write_text("{")
+        with (tmp_path / "archived").open("wb+") as archived:
+            code = _sweep_killed_at(step, state, archived.fileno())
+            archived.seek(0)
+            done = {line.decode().strip() for line in archived}
+        later = NOW + 60
+        left = {entry.name for entry in run(state, now=later, act="give_back")}
+        rest = {name for name in names(state) if not name.startswith("broken/")}
+        assert done | left == all_names, step
+        assert rest <= all_names, step  # nothing is left lying about
+        if code == 0:
+            break
+        assert code == -signal.SIGKILL
+    assert step > 15
 
 
 def test_a_sweep_that_works_is_not_robbed(state, transcripts):

@@ -149,7 +149,7 @@ class Sweep:
         return _rests(entry) or not wanted(entry)
 
     def _is_over(self, entry: Entry) -> bool:
-        """Tell whether nothing more can come of an entry, and count it where that is a loss."""
+        """Tell whether an entry has had its time: archived and at rest, or wanted by nobody."""
         age = self._clock() - entry.time
         if _rests(entry) and entry.mark is not None:
             changed = max(entry.time, entry.mark[1] / 1e9)
