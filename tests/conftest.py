@@ -26,6 +26,8 @@ def own_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch) -> Pa
 
     monkeypatch.setenv("KNOW_CACHE", str(config.cache_dir()))
     monkeypatch.setenv("KNOW_CONFIG", str(home / "config.toml"))
+    monkeypatch.setenv("KNOW_STATE", str(home / "state"))
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(home / ".claude"))
     (home / ".gitconfig").write_text(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -62,6 +63,14 @@ def test_it_installs_and_runs_in_a_clean_environment(wheel, tmp_path):
     indexed = know("index")
     assert indexed.returncode == 0
     assert "no vectors:" in indexed.stderr
+    noted = subprocess.run(
+        [str(folder / "bin" / "know-hook")],
+        input='{"transcript_path": "/t/a.jsonl", "hook_event_name": "Stop"}',
+        env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (noted.returncode, noted.stdout, noted.stderr) == (0, "", "")
+    waiting = json.loads(know("hooks", "status", "--json").stdout)["queue"]
+    assert waiting["waiting"] == 1
     listed = subprocess.run(
         [str(python), "-m", "pip", "list"], capture_output=True, text=True, check=True
     )

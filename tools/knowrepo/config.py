@@ -259,16 +259,21 @@ def _root_above(here: Path) -> Path | None:
     return next((f for f in folders if (f / REPOSITORY_FILE).is_file()), None)
 
 
-def write_atomically(path: Path, data: bytes, *, durable: bool = False) -> None:
+def write_atomically(
+    path: Path, data: bytes, *, durable: bool = False, mode: int | None = None
+) -> None:
     """Publish ``data`` at ``path`` so that a reader sees the old bytes or the new.
 
-    With ``durable`` the bytes are on the disk before the rename.
+    With ``durable`` the bytes are on the disk before the rename. ``mode`` is
+    given to the file before anything is in it.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")
     try:
         # Exclusive: a link that lies in wait under this name is not followed.
         with temporary.open("xb") as stream:
+            if mode is not None:
+                temporary.chmod(mode)
             stream.write(data)
             if durable:
                 stream.flush()

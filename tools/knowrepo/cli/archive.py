@@ -41,6 +41,9 @@ def archive(
         list[str] | None,
         typer.Option("--agent", help="Look in the places of this agent; may be repeated."),
     ] = None,
+    queued: Annotated[
+        bool, typer.Option("--queued", help="Archive what the agents' hooks noted.")
+    ] = False,
     since: Annotated[
         str, typer.Option(help="Only what was written since: a date, or as 12h, 7d, 3w.")
     ] = "",
@@ -66,24 +69,81 @@ def archive(
       know archive ~/.claude/projects/-home-me-app
       know archive --all --dry-run
       know archive --agent codex --since 7d --commit
+      know archive --queued --quiet
     """
     looks = everything or bool(agents)
-    if paths and looks:
-        raise UsageError("name paths, or look for sessions with --all or --agent; not both")
-    if not paths and not looks:
-        raise UsageError("nothing to archive; name transcripts, or use --all or --agent")
+    if looks + queued + bool(paths) > 1:
+        raise UsageError("name paths, or look with --all or --agent, or take what is --queued")
+    if not (paths or looks or queued):
+        raise UsageError("nothing to archive; name transcripts, or use --all, --agent or --queued")
     if not all(paths or []):  # an empty variable is no consent to archive this folder
         raise UsageError("an empty path; name a transcript or a folder")
+    if queued and not _has_repository(repo, quiet=quiet):
+        return
     here = repository(repo)
-    _before_commit(here, commit=commit and not dry_run)
+    commit = commit and not dry_run
+    if commit:
+        _refuse_while_busy(here)
     projects = projects_of(here)
-    found = _found(paths, projects, agents or [], moment("since", since) if since else 0.0)
-    named = len(paths or []) == len(found)
-    code = run(here, found, projects if looks else None, quiet=quiet, dry_run=dry_run, named=named)
-    if commit and not dry_run:
+    if queued:
+        told = _take_queue(here, projects, quiet=quiet, dry_run=dry_run)
+    else:
+        after = moment("since", since) if since else 0.0
+        found = _found(paths, projects, agents or [], after)
+        named = len(paths or []) == len(found)
+        told = run(
+            here, found, projects if looks else None, quiet=quiet, dry_run=dry_run, named=named
+        )
+    if commit:
         _commit(here, quiet=quiet)
-    if code:
-        raise typer.Exit(code)
+    failed = any(outcome.action == "failed" for outcome in told)
+    nothing = told and all(outcome.action == "not a transcript" for outcome in told)
+    if failed or (nothing and paths):
+        raise typer.Exit(1)
+
+
+def _has_repository(repo: Path | None, *, quiet: bool) -> bool:
+    """Say whether there is a repository to sweep into.
+
+    Agents' hooks run the sweep wherever they are started: having none is no
+    error there, and what nobody takes is to leave the queue in time.
+    """
+    from knowrepo.errors import NotARepositoryError
+    from knowrepo.sessions import queue
+
+    try:
+        repository(repo)
+    except NotARepositoryError:
+        if not quiet:
+            raise
+        with queue.sweep() as sweep:
+            sweep.take(lambda _: False)
+        return False
+    return True
+
+
+def _take_queue(
+    here: Repository, projects: Projects, *, quiet: bool, dry_run: bool
+) -> list[Outcome]:
+    """Archive the transcripts of the queue's entries that belong here."""
+    from knowrepo.sessions import queue, sweep
+
+    with queue.sweep() as sweeping:
+        sources: dict[Path, queue.Entry] = {}
+        taken = [
+            sweep.located(entry)
+            for entry in sweeping.take(lambda entry: sweep.wants(entry, projects))
+        ]
+        for entry in taken:
+            sources.update(dict.fromkeys(sweep.files_of(entry), entry))
+        told = run(here, list(sources), projects, quiet=quiet, dry_run=dry_run)
+        failed = {sources[outcome.source].name for outcome in told if outcome.action == "failed"}
+        for entry in taken:
+            if dry_run or entry.name in failed:
+                sweeping.give_back(entry)
+            else:
+                sweeping.done(entry)
+    return told
 
 
 def _found(
@@ -121,8 +181,8 @@ def run(
     quiet: bool,
     dry_run: bool = False,
     named: bool = False,
-) -> int:
-    """Archive, print a line for each session that changed, and sum up; returns the exit code.
+) -> list[Outcome]:
+    """Archive, print a line for each session that changed, and sum up.
 
     ``named``: a person named just these files, and wants to know of each.
     """
@@ -148,9 +208,7 @@ def run(
             told.append(outcome)
     if not quiet:
         _sum_up(told, dry_run=dry_run, named=named)
-    failed = any(outcome.action == "failed" for outcome in told)
-    nothing = told and all(outcome.action == "not a transcript" for outcome in told)
-    return 1 if failed or (nothing and projects is None) else 0
+    return told
 
 
 def _tell(outcome: Outcome, *, quiet: bool, named: bool, dry_run: bool) -> None:
@@ -221,11 +279,10 @@ def _sum_up(told: list[Outcome], *, dry_run: bool, named: bool) -> None:
         say("nothing was changed (--dry-run)")
 
 
-def _before_commit(here: Repository, *, commit: bool) -> None:
-    if commit:
-        from knowrepo.git.commit import refuse_while_busy
+def _refuse_while_busy(here: Repository) -> None:
+    from knowrepo.git.commit import refuse_while_busy
 
-        refuse_while_busy(here)
+    refuse_while_busy(here)
 
 
 def _commit(here: Repository, *, quiet: bool) -> None:

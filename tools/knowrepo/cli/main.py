@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from knowrepo import __version__
-from knowrepo.cli import archive, concepts, index, init, model, recall, sessions
+from knowrepo.cli import archive, concepts, hooks, index, init, model, recall, sessions
 from knowrepo.cli.common import say
 from knowrepo.errors import KnowError
 
@@ -38,6 +38,7 @@ app.command("index")(index.index)
 app.command("status")(index.status)
 app.command("recall")(recall.recall)
 app.add_typer(model.app, name="model")
+app.add_typer(hooks.app, name="hooks")
 app.add_typer(concepts.hook, name="hook", hidden=True)
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-import git
 from git.exc import GitCommandError, InvalidGitRepositoryError, NoSuchPathError
 
+import git
 from knowrepo.errors import NotARepositoryError
 
 

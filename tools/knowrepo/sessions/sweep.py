@@ -1,7 +1,8 @@
 """Finding all on this machine that may belong in a repository.
 
-Owns the walk over the agents' places: which files are worth a look. What of
-them belongs here is told by their content (see `archive` and `projects`).
+Owns the walk over the agents' places, and from an entry of the queue to its
+files: which are worth a look. What of them belongs here is told by their content
+(see `archive` and `projects`).
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from knowrepo.errors import UsageError
-from knowrepo.sessions.discover import Place, aider_histories, places
+from knowrepo.sessions.discover import Place, aider_histories, find_sources, places
 from knowrepo.sessions.projects import Projects
+from knowrepo.sessions.queue import Entry
 from knowrepo.sessions.readers import READERS, recognise
 from knowrepo.sessions.source import Source
 
@@ -73,3 +75,34 @@ def _belongs(path: Path, projects: Projects) -> bool:
         if projects.admits(next(filter(None, folders), ""), next(filter(None, hashes), "")):
             return True
     return False
+
+
+# -- the queue -------------------------------------------------------------------
+
+
+def wants(entry: Entry, projects: Projects) -> bool:
+    """Say whether an entry of the queue is of a project that belongs here."""
+    if entry.cwd and projects.admits(entry.cwd):
+        return True
+    return entry.path is not None and any(belonging([entry.path], projects))
+
+
+def located(entry: Entry) -> Entry:
+    """Return the entry with its transcript, looked up where its agent named only the session."""
+    if entry.path is not None or not entry.session:
+        return entry
+    for place in places():
+        if place.agent == entry.agent:
+            for path in place.files():
+                if entry.session in str(path):
+                    return entry.at(path)
+    return entry
+
+
+def files_of(entry: Entry) -> list[Path]:
+    """Return an entry's transcript and what lies below it: sub-agents, outputs of tools."""
+    path = entry.path
+    if path is None or not path.is_file():
+        return []
+    beside = path.with_suffix("")
+    return [path, *(find_sources([beside]) if beside.is_dir() else [])]
