@@ -218,9 +218,11 @@ def _tell(outcome: Outcome, *, quiet: bool, named: bool, dry_run: bool) -> None:
             say(f"{outcome.source}: not a transcript that know can read{note}")
     elif outcome.action == "failed":
         say(f"{outcome.source}: {outcome.note}")
+    elif quiet:  # what a session's hooks print would become its agent's context
+        return
     elif outcome.action in {"new", "grown", "joined"}:
         show(f"{'would be ' if dry_run else ''}{_line(outcome)}")
-    elif outcome.note or (named and not quiet):
+    elif outcome.note or named:
         show(_line(outcome))
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from knowrepo.cli.common import JsonOption, count, say, show
+from knowrepo.cli.common import JsonOption, say, show
+from knowrepo.units import count
 
 if TYPE_CHECKING:
     from knowrepo.sessions.agent_settings import Commands

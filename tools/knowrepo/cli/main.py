@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from knowrepo import __version__
-from knowrepo.cli import archive, concepts, hooks, index, init, model, recall, sessions
+from knowrepo.cli import archive, concepts, forget, hooks, index, init, model, recall, sessions
 from knowrepo.cli.common import say
 from knowrepo.errors import KnowError
 
@@ -32,6 +32,7 @@ app.command("init")(init.init)
 app.command("archive")(archive.archive)
 app.command("sessions")(sessions.sessions)
 app.command("export")(sessions.export)
+app.command("forget")(forget.forget)
 app.command("check")(concepts.check)
 app.add_typer(concepts.tags, name="tags")
 app.command("index")(index.index)

@@ -92,7 +92,7 @@ def archive(
             f"{error.filename}: cannot be written: {error.strerror}",
             hint="make it writable, or archive from a clone that is yours",
         ) from error
-    with _turn(repository.locks / "archive.lock", waiting):
+    with exclusively(repository, waiting):
         scratch = repository.locks / "archive"
         store.recover(scratch, repository.root)  # of a run that was killed; we hold the lock
         scratch.mkdir()
@@ -131,8 +131,12 @@ def _guarded(run: _Run, source: Path) -> Iterator[Outcome]:
 
 
 @contextlib.contextmanager
-def _turn(path: Path, waiting: Callable[[], None]) -> Iterator[None]:
-    lock = FileLock(path)
+def exclusively(
+    repository: Repository, waiting: Callable[[], None] = lambda: None
+) -> Iterator[None]:
+    """Hold the archive, so that nobody else writes to it; waits its turn."""
+    repository.locks.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(repository.locks / "archive.lock")
     try:
         lock.acquire(timeout=0)
     except Timeout:

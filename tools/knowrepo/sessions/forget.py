@@ -33,20 +33,25 @@ def is_forgotten(repository: Repository, name: SessionName) -> bool:
     return any(tombstone(repository, one).is_file() for one in names)
 
 
+def files_of(repository: Repository, name: SessionName) -> list[Path]:
+    """Return the files of a session, and of all that belongs to it."""
+    first = repository.inside(name.path(repository.sessions))
+    folder = first.with_suffix("")
+    below = folder.rglob("*") if not name.parent and folder.is_dir() else ()
+    return [*store.parts(first), *sorted(path for path in below if path.is_file())]
+
+
 def forget(repository: Repository, name: SessionName) -> list[Path]:
     """Remove a session with all that belongs to it, and leave a tombstone.
 
     Returns the files that were removed. The tombstone comes first: a run that is
     killed in between has forgotten less than it should, and can be run again.
     """
-    first = repository.inside(name.path(repository.sessions))
-    folder = first.with_suffix("")
-    removed = store.parts(first)
-    if not name.parent and folder.is_dir():
-        removed += sorted(path for path in folder.rglob("*") if path.is_file())
+    removed = files_of(repository, name)
     write_atomically(tombstone(repository, name), _TEXT, durable=True)
     for path in removed:
         path.unlink(missing_ok=True)
+    folder = name.path(repository.sessions).with_suffix("")
     if not name.parent and folder.is_dir() and not folder.is_symlink():
         shutil.rmtree(folder, ignore_errors=True)
     return removed

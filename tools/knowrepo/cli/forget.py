@@ -1,0 +1,74 @@
+"""``know forget``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from knowrepo.cli.common import RepoOption, repository, say, show
+from knowrepo.errors import KnowError
+from knowrepo.units import count
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from knowrepo.git.layout import Repository
+
+
+def forget(
+    session: Annotated[str, typer.Argument(help="Its id, or enough of it to be the only one.")],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    repo: RepoOption = None,
+) -> None:
+    """Take a session out of the archive, the catalog and the vectors, for good.
+
+    What remains is a small file that keeps every clone from archiving it again.
+    Earlier commits still hold the session: the commands that rewrite history are
+    printed, and not run.
+
+    \b
+    Examples:
+      know forget 768de5d6
+      know forget claude/768de5d6 --yes
+    """
+    from knowrepo.index import purge
+    from knowrepo.sessions import forget as archive_side
+    from knowrepo.sessions.archive import exclusively
+    from knowrepo.sessions.listing import resolve
+
+    here = repository(repo)
+    found = resolve(here, session)
+    if not yes:
+        _confirm(found.name)
+    with exclusively(here, waiting=lambda: say("an archive is running; waiting")):
+        files = archive_side.files_of(here, found.place)
+        paths = [file.relative_to(here.root).as_posix() for file in files]
+        texts = purge.texts_of(here, paths)
+        archive_side.forget(here, found.place)
+        vectors = purge.purge(here, texts)
+    show(
+        f"{found.name}: forgotten; {count(len(files), 'file')}, {count(vectors, 'vector')} removed"
+    )
+    _say_what_is_left(here, files)
+
+
+def _confirm(name: str) -> None:
+    import sys
+
+    if not sys.stdin.isatty():
+        raise KnowError(f"{name}: nobody to ask whether to forget it", hint="pass --yes")
+    if not typer.confirm(f"Forget {name}, with all that belongs to it?", err=True):
+        raise typer.Exit(1)
+
+
+def _say_what_is_left(here: Repository, files: list[Path]) -> None:
+    """Print what only a person can do: commit, and rewrite history where it matters."""
+    sessions = here.sessions.relative_to(here.work_tree).as_posix()
+    say("commit it, so that every clone forgets:")
+    say(f"    git add -A -- '{sessions}' && git commit -m 'Forget a session'")
+    say("earlier commits still hold it. In a fresh clone, when everybody has pushed:")
+    options = " ".join(f"--path '{p.relative_to(here.work_tree).as_posix()}'" for p in files)
+    say(f"    git filter-repo --invert-paths {options}")
+    say("then push with --force and have everybody clone anew; a code host may keep the old")
+    say("commits reachable for a while, and a secret that was in them is to be revoked")
