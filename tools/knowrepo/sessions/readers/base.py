@@ -130,7 +130,9 @@ class BaseReader:
             branch = self.branch(record) or branch
             date = date or self.time(record)
             title = self.title(record) or title
-        first_line = next(filter(None, map(telling_line, self.read(lines))), "")
+        sub_agent = sub_agent or self.is_sub_agent(name)
+        own = (said for said in self.read(lines) if sub_agent or not said.side)
+        first_line = next(filter(None, map(telling_line, own)), "")
         return SessionFacts(
             title=title or first_line,
             project=project,
@@ -138,7 +140,7 @@ class BaseReader:
             date=date,
             first_user_line=first_line,
             helper=helper or self.is_helper(name, first_line),
-            sub_agent=sub_agent or self.is_sub_agent(name),
+            sub_agent=sub_agent,
         )
 
     def branch(self, record: Mapping[str, Any]) -> str:
@@ -294,6 +296,12 @@ def content_text(value: object, kinds: frozenset[str] = frozenset({"text"})) -> 
     if isinstance(value, str):
         return clean(value)
     return blocks_text(value, kinds) if isinstance(value, list) else ""
+
+
+def digest(text: str) -> bytes:
+    """Return a short name of a text, to know it again; blanks make no difference."""
+    plain = "".join(text.split()).encode("utf-8", "replace")
+    return hashlib.blake2b(plain, digest_size=12).digest()
 
 
 def wrappers(*names: str) -> re.Pattern[str]:

@@ -8,7 +8,6 @@ open: what is unknown has no text and does no harm.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,6 +21,7 @@ from knowrepo.sessions.readers.base import (
     BaseReader,
     Meaning,
     Recalls,
+    digest,
     object_of,
     text_of,
 )
@@ -174,10 +174,10 @@ class _Rollout:
         item = _item(record)
         if item.get("role") in ("user", "assistant"):
             text = "".join(text for text in texts(item) if not is_injected(text))
-            self._items[_digest(text)] += 1
+            self._items[digest(text)] += 1
             _, opened, plan = text.partition("<proposed_plan>")
             if opened:
-                self._items[_digest(plan.partition("</proposed_plan>")[0])] += 1
+                self._items[digest(plan.partition("</proposed_plan>")[0])] += 1
 
     def meanings(self, record: Mapping[str, Any]) -> Iterator[Meaning]:
         """Say what a line means."""
@@ -232,9 +232,9 @@ class _Rollout:
 
     def _unless_said(self, said: Meaning, text: str) -> Meaning:
         """Return ``said``, or nothing where an item holds the same words."""
-        digest = _digest(text)
-        self._events[digest] += 1
-        return NOTHING if self._events[digest] <= self._items[digest] else said
+        name = digest(text)
+        self._events[name] += 1
+        return NOTHING if self._events[name] <= self._items[name] else said
 
     def _of_item(self, item: Mapping[str, Any]) -> Meaning:
         kind, role = item.get("type"), item.get("role")
@@ -302,8 +302,3 @@ def _moment(name: str) -> int:
     if len(name) != 36 or name[14] != "7" or not UUID.fullmatch(name):
         return 0
     return int(name[:8] + name[9:13], 16)
-
-
-def _digest(text: str) -> bytes:
-    """Return a short name of a text. The two logs differ in blanks between its parts."""
-    return hashlib.blake2b("".join(text.split()).encode(), digest_size=12).digest()
