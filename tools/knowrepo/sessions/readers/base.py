@@ -23,7 +23,7 @@ UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 # The argument of a tool call that says most, in order of preference.
 _TELLING = (
     "command", "cmd", "file_path", "filePath", "notebook_path", "absolute_path", "path",
-    "pattern", "query", "url", "description", "prompt", "skill", "message",
+    "pattern", "query", "url", "description", "prompt", "skill", "question", "message",
 )  # fmt: skip
 _SHELLS = frozenset({"bash", "sh", "zsh", "/bin/bash", "/bin/sh", "/bin/zsh"})
 _COMMAND = re.compile(r"/[\w:-]+")

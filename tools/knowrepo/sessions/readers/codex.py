@@ -123,7 +123,7 @@ class CodexReader(BaseReader):
             return True
         told = _source(_meta(record))
         if isinstance(told, dict):
-            return "other" in told
+            return text_of(told, "other").startswith("guardian")
         return isinstance(told, str) and told in _HOUSEKEEPING
 
     def facts(self, lines: Iterable[Line], name: str) -> SessionFacts:
@@ -155,6 +155,7 @@ class _Rollout:
 
     def __init__(self, lines: Iterable[Line]) -> None:
         self._own = ""
+        self._began = 0  # in milliseconds, where its id says it
         self._start = 0  # the ordinal at which a sub-agent's own history starts
         self._side = False
         self._items: Counter[bytes] = Counter()
@@ -168,6 +169,7 @@ class _Rollout:
         meta = _meta(record)
         if meta and not self._own:
             self._own = text_of(meta, "id")
+            self._began = _moment(self._own)
             start = meta.get("subagent_history_start_ordinal")
             self._start = start if isinstance(start, int) else 0
             self._side = bool(_source(meta))
@@ -199,13 +201,13 @@ class _Rollout:
         ordinal = record.get("ordinal")
         if isinstance(ordinal, int) and ordinal < self._start:
             return True
-        began, turn = _moment(self._own), _moment(_turn(record))
-        if began and turn:
-            self._repeating = turn < began
+        turn = _moment(_turn(record)) if self._began else 0
+        if turn:
+            self._repeating = turn < self._began
         return self._repeating
 
     def _meaning(self, record: Mapping[str, Any]) -> Meaning:
-        kind = _kind(record)
+        kind = record.get("type")
         payload = object_of(record, "payload")
         if kind == "event_msg":
             return self._event(payload)
@@ -238,13 +240,13 @@ class _Rollout:
 
     def _of_item(self, item: Mapping[str, Any]) -> Meaning:
         kind, role = item.get("type"), item.get("role")
-        call_id = text_of(item, "call_id") or text_of(item, "id")
         if role == "user":
             return of_user(texts(item))
         if role == "assistant":
             return Meaning("assistant", "\n".join(texts(item)))
         if role is not None or kind == "agent_message":  # developer, system; of another agent
             return Meaning("injected", "\n".join(texts(item)))
+        call_id = text_of(item, "call_id") or text_of(item, "id")
         if kind in ("function_call_output", "custom_tool_call_output"):
             return Meaning(self._recalls.role(call_id), output_text(item.get("output")))
         call = call_of(item)
@@ -270,7 +272,7 @@ def _is_flat_head(record: Mapping[str, Any]) -> bool:
 
 
 def _meta(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    return object_of(record, "payload") if _kind(record) == "session_meta" else {}
+    return object_of(record, "payload") if record.get("type") == "session_meta" else {}
 
 
 def _source(meta: Mapping[str, Any]) -> object:
@@ -284,7 +286,7 @@ def _sub_agent(meta: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _item(record: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the item in a line: in its envelope, or in 2025 the line itself."""
-    if _kind(record) == "response_item":
+    if record.get("type") == "response_item":
         return object_of(record, "payload")
     return {} if "payload" in record else record
 
