@@ -24,10 +24,13 @@ from knowrepo.recall.structured import ask
 from knowrepo.sessions.archive import Outcome, archive
 from knowrepo.sessions.discover import find_sources
 from knowrepo.sessions.lines import read_lines
+from knowrepo.sessions.readers import READERS
 from knowrepo.sessions.readers.claude import ClaudeReader
 from knowrepo.sessions.store import resolved
+from knowrepo.sessions.source import Source
 
 TRANSCRIPTS, BUNDLES = SHARED / "transcripts", SHARED / "okf" / "bundles"
+SESSIONS = SHARED / "sessions" / "corpus"
 pytestmark = pytest.mark.skipif(
     not TRANSCRIPTS.is_dir(), reason="the shared data is not laid out beside the checkout"
 )
@@ -77,6 +80,18 @@ def test_no_message_of_a_claude_code_transcript_is_lost(archived):
                 checked += 1
                 assert text in kept, (outcome.source, text[:80])
     assert checked > 2400
+
+
+def test_no_real_transcript_is_claimed_by_two_readers():
+    claimed = 0
+    for path in sorted([*TRANSCRIPTS.rglob("*"), *SESSIONS.rglob("*")]):
+        if not path.is_file():
+            continue
+        records = [line.record for line in Source(path).first_lines if line.record is not None]
+        agents = [reader.agent for reader in READERS if reader.recognises(records)]
+        assert len(agents) <= 1, (path, agents)
+        claimed += len(agents)
+    assert claimed > 240
 
 
 def test_every_transcript_of_claude_code_is_recognised(archived):

@@ -6,10 +6,20 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from knowrepo.sessions.readers.claude import ClaudeReader
+from knowrepo.sessions.readers.codex import CodexReader
+from knowrepo.sessions.readers.copilot import CopilotReader
+from knowrepo.sessions.readers.droid import DroidReader
+from knowrepo.sessions.readers.pi import PiReader
 from knowrepo.sessions.record import Reader
 from knowrepo.sessions.source import Native, Source
 
-READERS: tuple[Reader, ...] = (ClaudeReader(),)
+READERS: tuple[Reader, ...] = (
+    ClaudeReader(),
+    CodexReader(),
+    CopilotReader(),
+    DroidReader(),
+    PiReader(),
+)
 
 
 class Found(NamedTuple):

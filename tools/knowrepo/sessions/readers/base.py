@@ -10,23 +10,37 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from knowrepo.sessions.lines import Line
-from knowrepo.sessions.record import Identity, Record, SessionFacts, ToolCall
+from knowrepo.sessions.record import Identity, Record, Role, SessionFacts, ToolCall
 from knowrepo.sessions.source import Native, Source
 
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 # The argument of a tool call that says most, in order of preference.
 _TELLING = (
     "command", "cmd", "file_path", "filePath", "notebook_path", "absolute_path", "path",
-    "pattern", "query", "url", "description", "prompt", "skill",
+    "pattern", "query", "url", "description", "prompt", "skill", "question", "message",
 )  # fmt: skip
+_SHELLS = frozenset({"bash", "sh", "zsh", "/bin/bash", "/bin/sh", "/bin/zsh"})
 _COMMAND = re.compile(r"/[\w:-]+")
 _RECALL = re.compile(r"\bknow\s+recall\b")
+
+
+class Meaning(NamedTuple):
+    """What a native record says: whose words it holds, and the tools that it calls."""
+
+    role: Role
+    text: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    side: bool = False
+
+
+NOTHING = Meaning("system")
+"""Bookkeeping, or what is unknown: it has no text and does no harm."""
 
 
 class BaseReader:
@@ -75,27 +89,62 @@ class BaseReader:
         """See `Reader.read`."""
         raise NotImplementedError
 
+    def records(
+        self, lines: Iterable[Line], meanings: Callable[[Mapping[str, Any]], Iterable[Meaning]]
+    ) -> Iterator[Record]:
+        """Yield a record for everything that ``meanings`` finds said in a line.
+
+        The first takes the line's key; what else stands in the same line has one
+        of its own that is made from it.
+        """
+        keys = Keys()
+        for line in lines:
+            if line.record is None:
+                continue
+            key = keys.key(self.record_id(line.record), line.raw)
+            for number, said in enumerate(meanings(line.record)):
+                yield Record(
+                    key=key if number == 0 else f"{key}\0text{number}",
+                    role=said.role,
+                    text=said.text,
+                    line=line.number,
+                    parent=self.follows(line.record),
+                    time=self.time(line.record),
+                    calls=said.calls,
+                    side=said.side,
+                    start=line.start,
+                    end=line.end,
+                )
+
+    def follows(self, record: Mapping[str, Any]) -> str:
+        """Return the id of the record that this one answers or continues, or ''."""
+        return text_of(record, "parentId")
+
     # -- facts ---------------------------------------------------------------
 
     def facts(self, lines: Iterable[Line], name: str) -> SessionFacts:
         """See `Reader.facts`."""
-        title = project = branch = date = parent = ""
+        title = project = branch = date = ""
+        sub_agent = helper = False
         for line in lines:
             record = line.record or {}
-            parent = parent or self.parent_id(record)
+            sub_agent = sub_agent or self.tells_sub_agent(record)
+            helper = helper or self.tells_helper(record)
             project = project or self.folder(record)
             branch = self.branch(record) or branch
             date = date or self.time(record)
             title = self.title(record) or title
-        first_line = next(filter(None, map(telling_line, self.read(lines))), "")
+        sub_agent = sub_agent or self.is_sub_agent(name)
+        own = (said for said in self.read(lines) if sub_agent or not said.side)
+        first_line = next(filter(None, map(telling_line, own)), "")
         return SessionFacts(
             title=title or first_line,
             project=project,
             branch=branch,
             date=date,
             first_user_line=first_line,
-            helper=self.is_helper(name, first_line),
-            sub_agent=bool(parent) or self.is_sub_agent(name),
+            helper=helper or self.is_helper(name, first_line),
+            sub_agent=sub_agent,
         )
 
     def branch(self, record: Mapping[str, Any]) -> str:
@@ -109,6 +158,14 @@ class BaseReader:
     def title(self, record: Mapping[str, Any]) -> str:  # noqa: ARG002
         """Return the title that the record gives its session, or an empty string."""
         return ""
+
+    def tells_helper(self, record: Mapping[str, Any]) -> bool:  # noqa: ARG002
+        """Say whether the record shows that its session is a housekeeping agent's."""
+        return False
+
+    def tells_sub_agent(self, record: Mapping[str, Any]) -> bool:
+        """Say whether the record shows that its session is a sub-agent's own."""
+        return bool(self.parent_id(record))
 
     def is_helper(self, name: str, first_line: str) -> bool:  # noqa: ARG002
         """Say whether the session is a housekeeping agent's: kept, but not searched."""
@@ -130,6 +187,24 @@ class Keys:
         key = own.replace("\0", "") or hashlib.sha256(raw).hexdigest()[:32]
         self._seen[key] += 1
         return key if self._seen[key] == 1 else f"{key}\0{self._seen[key]}"
+
+
+class Recalls:
+    """Knows the calls of our own recall: what it printed is no news to the archive."""
+
+    def __init__(self) -> None:
+        self._ids: set[str] = set()
+
+    def call(self, name: str, given: object, call_id: str) -> ToolCall:
+        """Return a call, and remember its id where it asks our recall."""
+        call = tool_call(name, given)
+        if call_id and asks_recall(call):
+            self._ids.add(call_id)
+        return call
+
+    def role(self, call_id: str) -> Role:
+        """Return the role of the output of a call."""
+        return "injected" if call_id in self._ids else "tool"
 
 
 def telling_line(record: Record) -> str:
@@ -162,10 +237,17 @@ def _argument(given: Mapping[str, Any]) -> str:
     for name in _TELLING:
         value = given.get(name)
         if isinstance(value, list) and value and all(isinstance(part, str) for part in value):
-            value = " ".join(value)
+            value = shell_line(value)
         if isinstance(value, str) and value.strip():
             return clean(value.strip())
     return clean(json.dumps(given, ensure_ascii=False)) if given else ""
+
+
+def shell_line(words: Sequence[str]) -> str:
+    """Return a command given as words; of `bash -lc COMMAND` the command."""
+    if len(words) == 3 and words[0] in _SHELLS and words[1] in {"-c", "-lc"}:
+        return words[2]
+    return " ".join(words)
 
 
 def iso_time(value: object) -> str:
@@ -211,6 +293,42 @@ def blocks_text(blocks: Iterable[Any], kinds: frozenset[str] = frozenset({"text"
         and isinstance(block.get("text"), str)
         and block["text"].strip()
     )
+
+
+def content_text(value: object, kinds: frozenset[str] = frozenset({"text"})) -> str:
+    """Return the text of a message's content: a string, or a list of blocks."""
+    if isinstance(value, str):
+        return clean(value)
+    return blocks_text(value, kinds) if isinstance(value, list) else ""
+
+
+def digest(text: str) -> bytes:
+    """Return a short name of a text, to know it again; blanks make no difference."""
+    plain = "".join(text.split()).encode("utf-8", "replace")
+    return hashlib.blake2b(plain, digest_size=12).digest()
+
+
+def wrappers(*names: str) -> re.Pattern[str]:
+    """Return what finds the opening tags of these names."""
+    return re.compile(rf"<({'|'.join(names)})(?: [^<>]*)?>")
+
+
+def without_wrappers(text: str, opening: re.Pattern[str]) -> str:
+    """Return what a person typed, without what the agent put between tags around it."""
+    kept: list[str] = []
+    at = 0
+    unclosed: set[str] = set()  # so that a text of opening tags only is gone through once
+    for tag in opening.finditer(text) if "<" in text else ():
+        name = tag[1]
+        if tag.start() < at or name in unclosed:
+            continue
+        end = text.find(f"</{name}>", tag.end())
+        if end == -1:
+            unclosed.add(name)
+            continue
+        kept.append(text[at : tag.start()])
+        at = end + len(name) + 3
+    return "".join([*kept, text[at:]]).strip()
 
 
 def clean(text: str) -> str:
