@@ -5,11 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from knowrepo.sessions.readers.aider import AiderReader
 from knowrepo.sessions.readers.claude import ClaudeReader
+from knowrepo.sessions.readers.cursor import CursorReader
+from knowrepo.sessions.readers.gemini import GeminiReader
+from knowrepo.sessions.readers.kiro import KiroReader
+from knowrepo.sessions.readers.opencode import OpenCodeReader
 from knowrepo.sessions.record import Reader
 from knowrepo.sessions.source import Native, Source
 
-READERS: tuple[Reader, ...] = (ClaudeReader(),)
+READERS: tuple[Reader, ...] = (
+    ClaudeReader(),
+    GeminiReader(),
+    OpenCodeReader(),
+    KiroReader(),
+    CursorReader(),
+    AiderReader(),
+)
 
 
 class Found(NamedTuple):

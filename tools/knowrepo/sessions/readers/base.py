@@ -11,12 +11,13 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from knowrepo.sessions.lines import Line
-from knowrepo.sessions.record import Identity, Record, SessionFacts, ToolCall
+from knowrepo.sessions.lines import Line, read_lines
+from knowrepo.sessions.record import Identity, Record, Role, SessionFacts, ToolCall
 from knowrepo.sessions.source import Native, Source
 
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
@@ -27,6 +28,10 @@ _TELLING = (
 )  # fmt: skip
 _COMMAND = re.compile(r"/[\w:-]+")
 _RECALL = re.compile(r"\bknow\s+recall\b")
+_SAFE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+_PART_OF = re.compile(r"\.\d+$")  # how the parts of a large session are named
+UNREADABLE = "know.unreadable"
+"""The type of a record that holds, as text, what its agent should have kept as JSON."""
 
 
 class BaseReader:
@@ -128,6 +133,66 @@ class Keys:
         return key if self._seen[key] == 1 else f"{key}\0{self._seen[key]}"
 
 
+@dataclass
+class _Said:
+    role: Role
+    time: str
+    texts: list[str]
+    calls: list[ToolCall] = field(default_factory=list)
+
+
+class Message:
+    """Collects what one native message says, and gives it as records in that order.
+
+    What is said in one role is one record with the calls that follow it; each
+    tool's output is a record of its own. The first record has the message's key.
+    """
+
+    def __init__(self, key: str, line: Line, *, time: str = "", parent: str = "") -> None:
+        self._key = key
+        self._line = line
+        self._time = time
+        self._parent = parent
+        self._said: list[_Said] = []
+
+    def say(self, role: Role, text: str, *, time: str = "") -> None:
+        """Add text; nothing where it is blank."""
+        if not text.strip():
+            return
+        if self._said and self._said[-1].role == role and role != "tool":
+            self._said[-1].texts.append(text)
+        else:
+            self._said.append(_Said(role, time or self._time, [text]))
+
+    def call(self, call: ToolCall, *, time: str = "") -> None:
+        """Add a call to what the assistant said last."""
+        spoken = next((said for said in reversed(self._said) if said.role == "assistant"), None)
+        if spoken is None:
+            spoken = _Said("assistant", time or self._time, [])
+            self._said.append(spoken)
+        spoken.calls.append(call)
+
+    def output(self, text: str, *, ours: bool = False, time: str = "") -> None:
+        """Add a tool's output; ``ours`` where it is our own recall's."""
+        if text.strip():
+            self._said.append(_Said("injected" if ours else "tool", time or self._time, [text]))
+
+    def records(self) -> Iterator[Record]:
+        """Yield the records; one without text where nothing was said."""
+        for index, said in enumerate(self._said or [_Said("system", self._time, [])]):
+            yield Record(
+                key=f"{self._key}\0+{index}" if index else self._key,
+                role=said.role,
+                text=clean("\n".join(said.texts)).strip(),
+                line=self._line.number,
+                parent=self._parent,
+                time=said.time,
+                calls=tuple(said.calls),
+                start=self._line.start,
+                end=self._line.end,
+            )
+
+
 def telling_line(record: Record) -> str:
     """Return the first line of a user's own words that is more than a slash command."""
     if record.role != "user":
@@ -176,6 +241,51 @@ def iso_time(value: object) -> str:
             return ""
         return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
     return ""
+
+
+def safe_id(text: str) -> str:
+    """Return an agent's id as one that may name a file; changed ones carry a hash of the whole."""
+    if _SAFE_ID.fullmatch(text) and not _PART_OF.search(text):
+        return text
+    if not text:
+        return ""
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    plain = re.sub(r"[^A-Za-z0-9_-]+", "-", text).strip("-_")[:80]
+    return f"{plain}-{digest}" if plain else digest
+
+
+def derived_id(path: Path, agent: str) -> str:
+    """Return an id for JSON lines that hold none: by the first line, which later copies keep."""
+    with path.open("rb") as stream:
+        first = next((line.raw for line in read_lines(stream)), b"")
+    return f"{agent}-{hashlib.sha256(first).hexdigest()[:16]}" if first else ""
+
+
+def unreadable(text: str, **fields: str) -> dict[str, Any]:
+    """Return a record that keeps what could not be parsed."""
+    return {"type": UNREADABLE, "text": text, **fields}
+
+
+def parse_json(text: str) -> Any:
+    """Return the JSON value that ``text`` holds, or None; never raises."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def plain(value: object) -> str:
+    """Return a value as text: strings as they are, lists by line, others as JSON."""
+    if isinstance(value, str):
+        return clean(value)
+    if value is None or value == [] or value == {}:
+        return ""
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return clean("\n".join(value))
+    try:
+        return clean(json.dumps(value, ensure_ascii=False))
+    except (TypeError, ValueError, RecursionError):
+        return ""
 
 
 def text_of(record: Mapping[str, Any], name: str) -> str:
