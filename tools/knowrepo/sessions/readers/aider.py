@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from knowrepo.sessions.lines import BOM, Line, decode
-from knowrepo.sessions.readers.base import BaseReader, Keys, Message, text_of
+from knowrepo.sessions.readers.base import BaseReader, Keys, Message, safe_id, text_of
 from knowrepo.sessions.record import Identity, Record, Role
 from knowrepo.sessions.source import Native, Source
 
@@ -52,7 +52,7 @@ class AiderReader(BaseReader):
 
     def session_id(self, record: Mapping[str, Any]) -> str:
         """See `Reader.session_id`."""
-        return text_of(record, "session")
+        return safe_id(text_of(record, "session"))
 
     def identity(self, path: Path, first: str, last: str, parent: str) -> Identity:  # noqa: ARG002
         """See `Reader.identity`."""

@@ -226,7 +226,7 @@ def _argument(given: Mapping[str, Any]) -> str:
             value = " ".join(value)
         if isinstance(value, str) and value.strip():
             return clean(value.strip())
-    return clean(json.dumps(given, ensure_ascii=False)) if given else ""
+    return plain(given)
 
 
 def iso_time(value: object) -> str:
@@ -234,9 +234,8 @@ def iso_time(value: object) -> str:
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, int | float) and not isinstance(value, bool):
-        seconds = value / 1000 if value > 1e11 else value
         try:
-            moment = datetime.fromtimestamp(seconds, UTC)
+            moment = datetime.fromtimestamp(value / 1000 if value > 1e11 else value, UTC)
         except (ValueError, OverflowError, OSError):
             return ""
         return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

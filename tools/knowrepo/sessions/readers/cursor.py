@@ -66,6 +66,10 @@ class CursorReader(BaseReader):
         """See `Reader.record_id`: a line is known by its bytes."""
         return ""
 
+    def session_id(self, record: Mapping[str, Any]) -> str:  # noqa: ARG002
+        """See `Reader.session_id`: no line holds one."""
+        return ""
+
     def identity(self, path: Path, first: str, last: str, parent: str) -> Identity:  # noqa: ARG002
         """See `Reader.identity`: the file's stem; sub-agents lie below their parent's folder."""
         stem = path.name.partition(".")[0]

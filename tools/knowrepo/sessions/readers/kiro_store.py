@@ -114,7 +114,8 @@ def _entries(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     # In a tangent, what was said before it stands in the history as well.
     before = list_of(object_of(document, "tangent_state"), "main_history")
     history = list_of(document, "history")
-    for entry in chain((e for e in before if e not in history), history):
+    known = set(map(plain, history)) if before else set()
+    for entry in chain((e for e in before if plain(e) not in known), history):
         if isinstance(entry, dict):
             yield entry
         elif isinstance(entry, list) and len(entry) == 2:

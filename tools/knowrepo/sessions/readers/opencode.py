@@ -167,14 +167,14 @@ def _tell_event(message: Message, record: Mapping[str, Any]) -> None:
                 _tell_part(message, {**part, "tool": part.get("name")}, "assistant")
 
 
-def _times(value: object, *, inside: bool = False) -> Iterator[int]:
+def _times(record: Mapping[str, Any]) -> Iterator[int]:
     """Yield the times of a message, its parts and their states."""
-    if isinstance(value, Mapping):
-        for name, item in value.items():
-            if name in ("info", "parts", "state", "time", "content"):
-                yield from _times(item, inside=name == "time")
-            elif inside and isinstance(item, int) and 0 < item < _LATEST:
-                yield item
-    elif isinstance(value, list):
-        for item in value:
-            yield from _times(item)
+    parts = [*list_of(record, "parts"), *list_of(record, "content")]
+    held = [record, object_of(record, "info")]
+    for part in parts:
+        if isinstance(part, dict):
+            held += [part, object_of(part, "state")]
+    for owner in held:
+        for value in object_of(owner, "time").values():
+            if isinstance(value, int) and 0 < value < _LATEST:
+                yield value
