@@ -7,7 +7,7 @@ import pytest
 
 from helpers import transcript
 from knowrepo.sessions.readers.cursor import CursorReader
-from unpacking import agent_of, grows_the_same, lines_of, told
+from unpacking import agent_of, grows_the_same, lines_of, told, unpacked
 
 READER = CursorReader()
 SESSION = "c0450000-1111-4222-8333-444455556666"
@@ -148,6 +148,69 @@ def test_other_agents_lines_are_not_claimed(tmp_path):
     for number, other in enumerate(others):
         assert agent_of(transcript(tmp_path, [other], f"{number}.jsonl")) != "cursor"
     assert agent_of(transcript(tmp_path, [query("hi")], "full.jsonl")) == "cursor"
+
+
+TEXT = """user:
+<user_query>
+why is it slow?
+</user_query>
+
+assistant:
+[Thinking]
+  hm
+I look.
+
+[Tool call] Shell
+  command=ls -la
+  working_directory=/home/dev/app
+
+[Tool result] Shell
+  a.py
+
+[Tool call] Read
+  {"path": "a.py"}
+[Tool call] ApplyPatch
+  *** Begin Patch
+It was the loop.
+user:
+<user_query>thanks</user_query>
+"""
+
+
+def test_the_plain_text_of_2025_is_read(tmp_path):
+    path = tmp_path / f"{SESSION}.txt"
+    path.write_text(TEXT)
+    ((name, (records, facts)),) = unpacked(path).items()
+    assert name == SESSION
+    assert [(r.role, r.text) for r in records] == [
+        ("user", "why is it slow?"), ("assistant", "I look."), ("tool", "a.py"),
+        ("assistant", "It was the loop."), ("user", "thanks"),
+    ]  # fmt: skip
+    assert [(c.name, c.argument) for r in records for c in r.calls] == [
+        ("Shell", "ls -la"), ("Read", "a.py"), ("ApplyPatch", "*** Begin Patch"),
+    ]  # fmt: skip
+    assert (facts.first_user_line, facts.project) == ("why is it slow?", "/home/dev/app")
+
+
+def test_two_states_of_plain_text_end_in_the_same_bytes(tmp_path):
+    def state(text: str) -> Path:
+        path = tmp_path / "full.jsonl"
+        path.write_text(text)
+        return path
+
+    for number, end in enumerate(range(TEXT.index("I look"), len(TEXT), 25)):
+        folder = tmp_path / str(number)
+        files = grows_the_same(folder, lambda end=end: state(TEXT[:end]), lambda: state(TEXT))
+        assert len(files) == 1
+
+
+def test_other_text_is_not_claimed(tmp_path):
+    for number, text in enumerate(
+        ["user:\nhi\n", "A <user_query>\nuser:\n", " \n", "<user_query>"]
+    ):
+        path = tmp_path / f"{number}.txt"
+        path.write_text(text)
+        assert agent_of(path) == ""
 
 
 def test_two_states_end_in_the_same_bytes(tmp_path):

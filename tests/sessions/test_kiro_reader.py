@@ -6,7 +6,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from helpers import transcript
+import knowrepo.sessions.database
+from helpers import make_repository, transcript
+from knowrepo.sessions.archive import archive
 from knowrepo.sessions.readers.kiro import KiroReader
 from unpacking import agent_of, dumped, grows_the_same, lines_of, only, told, unpacked
 
@@ -285,3 +287,18 @@ def test_two_states_of_a_database_end_in_the_same_bytes(tmp_path):
         lambda: database(path, (FOLDER, SESSION, conversation(*TALK, more))),
     )
     assert list(files) == [f"kiro/{SESSION}.jsonl"]
+
+
+def test_a_locked_database_fails_alone_and_is_archived_when_it_is_free(tmp_path, monkeypatch):
+    monkeypatch.setattr(knowrepo.sessions.database, "BUSY_SECONDS", 0)
+    path = database(tmp_path / "data.sqlite3", (FOLDER, SESSION, conversation(*TALK)))
+    other = dumped(tmp_path / "a.json", {**conversation(*TALK), "conversation_id": "other"})
+    repository = make_repository(tmp_path / "memory")
+    with closing(sqlite3.connect(path, isolation_level=None)) as program:
+        program.execute("BEGIN EXCLUSIVE")
+        failed, new = archive(repository, [path, other])
+    assert (failed.action, failed.source) == ("failed", path)
+    assert "locked by its program" in failed.note
+    assert (new.action, new.session) == ("new", "kiro/other")
+    (now,) = archive(repository, [path])
+    assert (now.action, now.session) == ("new", f"kiro/{SESSION}")

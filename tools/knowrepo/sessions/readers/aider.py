@@ -25,7 +25,8 @@ from pathlib import Path
 from typing import Any
 
 from knowrepo.sessions.lines import BOM, Line, decode
-from knowrepo.sessions.readers.base import BaseReader, Keys, Message, safe_id, text_of
+from knowrepo.sessions.readers.base import BaseReader, Keys, safe_id, text_of
+from knowrepo.sessions.readers.message import Message
 from knowrepo.sessions.record import Identity, Record, Role
 from knowrepo.sessions.source import Native, Source
 

@@ -4,34 +4,40 @@ Owns what a line of `agent-transcripts/<id>/<id>.jsonl` means. A line has a role
 a message, no id and no time; a session is named by its file. What a person typed
 stands in `<user_query>`; before it Cursor puts the time, files and other context.
 Tools' outputs are not kept by most versions. Forms known: those of 2026, with
-`{"type": "turn_ended"}` between turns, and without; sub-agents in `subagents/`.
+`{"type": "turn_ended"}` between turns, and without; sub-agents in `subagents/`; and
+the plain text of 2025, whose turns begin with `user:` and `assistant:`, and which
+is archived as lines of the same form.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
-from knowrepo.sessions.lines import Line
+from knowrepo.sessions.lines import BOM, Line, decode
 from knowrepo.sessions.readers.base import (
     UUID,
     BaseReader,
     Keys,
-    Message,
     asks_recall,
     blocks_text,
     clean,
     derived_id,
     object_of,
+    parse_json,
     plain,
     safe_id,
     text_of,
     tool_call,
 )
+from knowrepo.sessions.readers.message import Message
 from knowrepo.sessions.record import Identity, Record, Role
+from knowrepo.sessions.source import Native, Source
 
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "tool": "tool"}
 _FOREIGN = frozenset({"type", "uuid", "sessionId", "session_id", "payload", "id", "parts"})
@@ -50,6 +56,8 @@ _TIME = re.compile(
     r"<timestamp>\s*(?:\w+, )?([A-Z][a-z]{2})[a-z]* (\d{1,2}), (\d{4}), (\d{1,2}):(\d\d) ([AP])M"
     r"(?: \(UTC(?:([+-])(\d{1,2})(?::(\d\d))?)?\))?\s*</timestamp>"
 )
+_MOST_TURNS = 10**9
+_MARK = re.compile(r"\[(Thinking|Tool call|Tool result)\] ?(.*)")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
@@ -62,9 +70,21 @@ class CursorReader(BaseReader):
         """See `Reader.recognises`."""
         return any(_is_message(record) for record in records)
 
-    def record_id(self, record: Mapping[str, Any]) -> str:  # noqa: ARG002
-        """See `Reader.record_id`: a line is known by its bytes."""
-        return ""
+    def unpack(self, source: Source) -> Iterable[Native] | None:
+        """See `Reader.unpack`: the plain text that a transcript was."""
+        _, mark, rest = source.text.partition(_OPEN)
+        if not mark or source.text.split(None, 1)[0] != "user:":
+            return None
+        stem = source.path.name.partition(".")[0]
+        if not UUID.fullmatch(stem):
+            first = rest.partition(_CLOSE)[0].encode("utf-8", "surrogatepass")
+            stem = f"{self.agent}-{hashlib.sha256(first).hexdigest()[:16]}"
+        return [Native(stem, _Text(source.path))]
+
+    def record_id(self, record: Mapping[str, Any]) -> str:
+        """See `Reader.record_id`: a line of JSON is known by its bytes."""
+        turn = record.get("turn")
+        return f"turn-{turn}" if isinstance(turn, int) and abs(turn) < _MOST_TURNS else ""
 
     def session_id(self, record: Mapping[str, Any]) -> str:  # noqa: ARG002
         """See `Reader.session_id`: no line holds one."""
@@ -160,6 +180,67 @@ def _tell_user(message: Message, text: str) -> None:
     machine = typed.strip().startswith(_MACHINE_STARTS)
     message.say("injected" if machine else "user", clean(typed.strip()))
     message.say("injected", _TIME.sub("", f"{before}\n{after}").strip())
+
+
+@dataclass(frozen=True)
+class _Text:
+    """The turns of a transcript that is plain text, as lines of the later form."""
+
+    path: Path
+
+    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        turns = 0
+        role = ""
+        said: list[str] = []
+        with self.path.open("rb") as stream:
+            for raw in stream:
+                line = decode(raw.removeprefix(BOM) if not turns else raw).rstrip("\r\n")
+                if line.strip() not in ("user:", "assistant:"):
+                    said.append(line)
+                    continue
+                if role:
+                    yield _turn(turns, role, said)
+                turns, role, said = turns + 1, line.strip().rstrip(":"), []
+        if role:
+            yield _turn(turns, role, said)
+
+
+def _turn(number: int, role: str, said: list[str]) -> dict[str, Any]:
+    blocks: list[Any] = [{"type": "text", "text": "\n".join(said).strip()}]
+    if role == "assistant":
+        blocks = list(_blocks(said))
+    return {"turn": number, "role": role, "message": {"content": blocks}}
+
+
+def _blocks(said: list[str]) -> Iterator[dict[str, Any]]:
+    """Cut an answer at its marks; what belongs to a mark is indented, or blank."""
+    kind, name, body = "", "", list[str]()
+    for line in [*said, "[Thinking]"]:
+        mark = _MARK.fullmatch(line.strip())
+        if mark is None and (not kind or not line.strip() or line[0].isspace()):
+            body.append(line)
+            continue
+        text = "\n".join(body).strip()
+        if kind == "Tool call":
+            yield {"type": "tool_use", "name": name, "input": _given(text)}
+        elif text:
+            kinds = {"Tool result": "tool_result", "Thinking": "thinking"}
+            yield {"type": kinds.get(kind, "text"), "content" if kind else "text": text}
+        kind, name = (mark[1], mark[2]) if mark else ("", "")
+        body = [] if mark else [line]
+        if kind == "Thinking":
+            body.append(name)
+
+
+def _given(text: str) -> object:
+    """Return a call's arguments: JSON, lines of `name=value`, or text."""
+    value = parse_json(text)
+    if isinstance(value, dict):
+        return value
+    pairs = [line.partition("=") for line in text.splitlines() if line.strip()]
+    if all(mark and name.strip().isidentifier() for name, mark, _ in pairs):
+        return {name.strip(): value.strip() for name, _, value in pairs}
+    return text
 
 
 def _before(text: str) -> str:

@@ -24,7 +24,6 @@ from knowrepo.sessions.lines import Line
 from knowrepo.sessions.readers.base import (
     BaseReader,
     Keys,
-    Message,
     asks_recall,
     clean,
     iso_time,
@@ -36,6 +35,7 @@ from knowrepo.sessions.readers.base import (
     tool_call,
     unreadable,
 )
+from knowrepo.sessions.readers.message import Message
 from knowrepo.sessions.record import Identity, Record, Role, SessionFacts
 from knowrepo.sessions.source import Native, Source
 

@@ -20,7 +20,6 @@ from knowrepo.sessions.readers.base import (
     UUID,
     BaseReader,
     Keys,
-    Message,
     asks_recall,
     derived_id,
     iso_time,
@@ -39,6 +38,7 @@ from knowrepo.sessions.readers.kiro_store import (
     unquoted,
     variant,
 )
+from knowrepo.sessions.readers.message import Message
 from knowrepo.sessions.record import Identity, Record
 from knowrepo.sessions.source import Native, Source
 

@@ -16,7 +16,6 @@ from knowrepo.sessions.readers.base import (
     UNREADABLE,
     BaseReader,
     Keys,
-    Message,
     asks_recall,
     iso_time,
     list_of,
@@ -26,6 +25,7 @@ from knowrepo.sessions.readers.base import (
     text_of,
     tool_call,
 )
+from knowrepo.sessions.readers.message import Message
 from knowrepo.sessions.readers.opencode_store import sessions_in
 from knowrepo.sessions.record import Identity, Record, Role
 from knowrepo.sessions.source import Native, Source
