@@ -73,7 +73,8 @@ def test_what_cursor_says_for_the_user_is_not_the_users():
 
 
 def test_a_prompt_without_a_wrapper_is_the_users_and_a_wrapper_alone_is_not():
-    assert told(READER, said("user", "plain words")) == [("user", "plain words")]
+    for words in ("plain words", "why is <div>this</div> <b>bold</b>?"):
+        assert told(READER, said("user", words)) == [("user", words)]
     reminder = "<system_reminder>be\nbrief</system_reminder>"
     assert told(READER, said("user", reminder)) == [("injected", reminder)]
     both = said("user", f"{reminder}\nplain words")
@@ -134,6 +135,8 @@ def test_a_session_is_named_by_its_file_and_a_sub_agents_by_its_folder(tmp_path)
     named = [READER.identity(path, "", "", "").id for path in (copy, later, other)]
     assert named[0] == named[1] != named[2]
     assert named[0].startswith("cursor-")
+    again = transcript(tmp_path, [query("hi, redacted")], f"{named[0]}.jsonl")
+    assert READER.identity(again, "", "", "").id == named[0]
 
 
 def test_other_agents_lines_are_not_claimed(tmp_path):

@@ -81,6 +81,15 @@ def test_calls_and_their_outputs_stand_in_the_message():
     assert len({r.key for r in records}) == len(records)
 
 
+def test_a_call_that_stands_in_the_content_as_well_is_told_once():
+    part = {"functionCall": {"id": "c1", "name": "ls", "args": {"path": "/a"}}}
+    both = message(1, "gemini", [part], toolCalls=[call("ls", {"output": "ok"}, path="/a")])
+    (spoken, _) = READER.read(lines_of([both]))
+    assert [c.name for c in spoken.calls] == ["ls"]
+    alone = message(1, "gemini", [part])
+    assert [c.argument for r in READER.read(lines_of([alone])) for c in r.calls] == ["/a"]
+
+
 def test_the_output_of_our_own_recall_is_no_news():
     asked = call("run_shell_command", {"output": "hits"}, command="know recall slow")
     assert told(READER, message(1, "gemini", "", toolCalls=[asked]))[-1] == ("injected", "hits")

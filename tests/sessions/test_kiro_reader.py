@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 import sqlite3
 from contextlib import closing
@@ -8,7 +9,8 @@ from typing import Any
 
 import knowrepo.sessions.database
 from helpers import make_repository, transcript
-from knowrepo.sessions.archive import archive
+from knowrepo.sessions.archive import archive, resolved
+from knowrepo.sessions.lines import read_lines
 from knowrepo.sessions.readers.kiro import KiroReader
 from unpacking import agent_of, dumped, grows_the_same, lines_of, only, told, unpacked
 
@@ -142,8 +144,22 @@ def test_a_payload_that_is_no_json_costs_itself_only(tmp_path):
 def test_a_foreign_database_is_not_claimed(tmp_path):
     path = tmp_path / "a.db"
     with closing(sqlite3.connect(path)) as connection:
-        connection.execute("CREATE TABLE conversations (id, name)")
+        connection.execute("CREATE TABLE conversations (key, value)")
+        connection.execute("INSERT INTO conversations VALUES ('a', '{\"messages\": []}')")
+        connection.commit()
     assert agent_of(path) == ""
+
+
+def test_the_older_table_alone_is_read(tmp_path):
+    path = tmp_path / "data.sqlite3"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE conversations (key TEXT PRIMARY KEY, value TEXT)")
+        rows = [("/a", "{}"), (FOLDER, json.dumps(conversation(*TALK))), ("/b", "broken")]
+        connection.executemany("INSERT INTO conversations VALUES (?,?)", rows)
+        connection.commit()
+    healthy, broken = unpacked(path).values()
+    assert [(r.role, r.text) for r in healthy[0]] == TOLD
+    assert [(r.role, r.text) for r in broken[0]] == [("system", "broken")]
 
 
 def test_results_in_every_form_are_the_tools():
@@ -276,6 +292,19 @@ def test_two_states_of_a_conversation_end_in_the_same_bytes(tmp_path):
             lambda number=number: dumped(path, states[number]),
         )
         assert b"thanks" in files[f"kiro/{SESSION}.jsonl"]
+
+
+def test_a_payload_that_is_whole_again_is_told_and_what_was_kept_stays(tmp_path):
+    path = tmp_path / "data.sqlite3"
+    files = grows_the_same(
+        tmp_path,
+        lambda: database(path, (FOLDER, SESSION, '{"conversation_id": "x", "history": [')),
+        lambda: database(path, (FOLDER, SESSION, conversation(*TALK))),
+    )
+    content = files[f"kiro/{SESSION}.jsonl"]
+    lines = resolved(read_lines(io.BytesIO(content)))
+    said = [(r.role, r.text) for r in READER.read(list(lines))]
+    assert set(TOLD) < set(said)
 
 
 def test_two_states_of_a_database_end_in_the_same_bytes(tmp_path):

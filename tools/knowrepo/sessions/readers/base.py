@@ -192,6 +192,13 @@ def safe_id(text: str) -> str:
     return f"{plain}-{digest}" if plain else digest
 
 
+def own_stem(path: Path, agent: str) -> str:
+    """Return a file's stem where it is a session's id, a uuid or one of ours; else ''."""
+    stem = path.name.partition(".")[0]
+    ours = re.fullmatch(re.escape(agent) + "-[0-9a-f]{16}", stem)
+    return stem if ours or UUID.fullmatch(stem) else ""
+
+
 def derived_id(path: Path, agent: str) -> str:
     """Return an id for JSON lines that hold none: by the first line, which later copies keep."""
     with path.open("rb") as stream:

@@ -21,7 +21,6 @@ from typing import Any
 
 from knowrepo.sessions.lines import BOM, Line, decode
 from knowrepo.sessions.readers.base import (
-    UUID,
     BaseReader,
     Keys,
     asks_recall,
@@ -29,6 +28,7 @@ from knowrepo.sessions.readers.base import (
     clean,
     derived_id,
     object_of,
+    own_stem,
     parse_json,
     plain,
     safe_id,
@@ -48,7 +48,13 @@ _MACHINE_STARTS = (
     "The beginning of the above subagent result",
     "Briefly inform the user about the task result",
 )
-_WRAPPED = re.compile(r"<([a-z][a-z_-]*)(?: [^<>]*)?>.*?</\1>", re.DOTALL)
+_WRAPPED = re.compile(
+    r"<(timestamp|user_info|attached_files|image_files|uploaded_documents|additional_data|"
+    r"system_reminder|system-reminder|project_layout|rules|agent_skills|git_status|"
+    r"open_and_recently_viewed_files|manually_attached_skills|cursor_commands|agent_transcripts|"
+    r"current_file|linter_errors|external_links|hook_context)(?: [^<>]*)?>.*?</\1>",
+    re.DOTALL,
+)
 _IMAGE = "[Image]"
 _HIDDEN = "[REDACTED]"  # stands for what the model thought
 _WORKSPACE = re.compile(r"^Workspace Path: *(\S.*?)\s*$", re.MULTILINE)
@@ -75,8 +81,8 @@ class CursorReader(BaseReader):
         _, mark, rest = source.text.partition(_OPEN)
         if not mark or source.text.split(None, 1)[0] != "user:":
             return None
-        stem = source.path.name.partition(".")[0]
-        if not UUID.fullmatch(stem):
+        stem = own_stem(source.path, self.agent)
+        if not stem:
             first = rest.partition(_CLOSE)[0].encode("utf-8", "surrogatepass")
             stem = f"{self.agent}-{hashlib.sha256(first).hexdigest()[:16]}"
         return [Native(stem, _Text(source.path))]
@@ -92,8 +98,7 @@ class CursorReader(BaseReader):
 
     def identity(self, path: Path, first: str, last: str, parent: str) -> Identity:  # noqa: ARG002
         """See `Reader.identity`: the file's stem; sub-agents lie below their parent's folder."""
-        stem = path.name.partition(".")[0]
-        own = stem if UUID.fullmatch(stem) else derived_id(path, self.agent)
+        own = own_stem(path, self.agent) or derived_id(path, self.agent)
         folders = [folder.name for folder in path.absolute().parents]
         above = folders[1] if len(folders) > 1 and folders[0] == "subagents" else ""
         return Identity(own, safe_id(above))

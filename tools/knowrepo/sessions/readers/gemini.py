@@ -189,8 +189,10 @@ def _tell(
     kind = record.get("type")
     parts = _parts(record.get("content"))
     if kind == "gemini":
-        _tell_parts(message, parts, "injected" if machine else "assistant", answered)
-        for call in _objects(record.get("toolCalls")):
+        calls = _objects(record.get("toolCalls"))
+        known = answered | {text_of(call, "id") for call in calls}
+        _tell_parts(message, parts, "injected" if machine else "assistant", known)
+        for call in calls:
             _tell_call(message, call)
     elif kind == "user":
         shown = _parts(record.get("displayContent"))

@@ -17,7 +17,6 @@ from typing import Any
 from knowrepo.sessions.lines import Line
 from knowrepo.sessions.readers.base import (
     UNREADABLE,
-    UUID,
     BaseReader,
     Keys,
     asks_recall,
@@ -25,6 +24,7 @@ from knowrepo.sessions.readers.base import (
     iso_time,
     list_of,
     object_of,
+    own_stem,
     plain,
     safe_id,
     text_of,
@@ -62,6 +62,8 @@ class KiroReader(BaseReader):
 
     def record_id(self, record: Mapping[str, Any]) -> str:
         """See `Reader.record_id`."""
+        if record.get("type") == UNREADABLE:
+            return ""  # or what is read later would be another version of it
         own = text_of(record, "conversation_id") or text_of(record, "session_id")
         if own:
             return own
@@ -74,8 +76,7 @@ class KiroReader(BaseReader):
 
     def identity(self, path: Path, first: str, last: str, parent: str) -> Identity:  # noqa: ARG002
         """See `Reader.identity`."""
-        stem = path.name.partition(".")[0]
-        return Identity(stem if UUID.fullmatch(stem) else last or derived_id(path, self.agent))
+        return Identity(own_stem(path, self.agent) or last or derived_id(path, self.agent))
 
     def folder(self, record: Mapping[str, Any]) -> str:
         """See `Reader.folder`."""

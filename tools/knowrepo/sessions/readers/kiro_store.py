@@ -47,13 +47,18 @@ _OWN_STATE = frozenset({
     "mcp_server_versions", "mcp_registry_error_type", "mcp_disabled_due_to_api_failure",
 })  # fmt: skip
 _KINDS = frozenset({"Prompt", "AssistantMessage", "ToolResults"})
-_NEEDED = frozenset({"key", "value"})
+_NEEDED = {
+    "conversations_v2": frozenset({"key", "conversation_id", "value"}),
+    "conversations": frozenset({"key", "value"}),
+}
+_LOOKED_AT = 20  # rows of the older table, whose columns could be anybody's
 
 
 def conversations_in(source: Source) -> Iterable[Native] | None:
     """Return the conversations of a source; None where it is not Kiro's."""
     if source.is_database:
-        return _from_database(source.path) if _is_ours(source.path) else None
+        database = _opened(source.path)
+        return None if database is None else _from_database(database)
     records = [line.record for line in source.first_lines if line.record is not None]
     if any(map(is_line, records)):
         return _from_lines(source.path)
@@ -170,19 +175,25 @@ class _Lines:
                     yield unreadable(decode(line.raw), agent=AGENT)
 
 
-def _is_ours(path: Path) -> bool:
-    if tables(path).isdisjoint({"conversations", "conversations_v2"}):
-        return False
+def _opened(path: Path) -> Database | None:
+    """Return the database at ``path``, or None where it is neither Kiro's nor Amazon Q's."""
+    if tables(path).isdisjoint(_NEEDED):
+        return None
     database = Database(path)
-    found = [database.columns(name) for name in ("conversations", "conversations_v2")]
-    return any(columns >= _NEEDED for columns in found)
+    found = [table for table, needed in _NEEDED.items() if database.columns(table) >= needed]
+    if found == ["conversations"]:
+        query = "SELECT value FROM conversations LIMIT ?"
+        values = (parse_json(text_value(row["value"])) for row in database.all(query, _LOOKED_AT))
+        return (
+            database if any(isinstance(v, dict) and _is_conversation(v) for v in values) else None
+        )
+    return database if found else None
 
 
-def _from_database(path: Path) -> Iterator[Native]:
-    database = Database(path)
+def _from_database(database: Database) -> Iterator[Native]:
     newer: set[str] = set()
-    for table in ("conversations_v2", "conversations"):
-        if not database.columns(table) >= _NEEDED:
+    for table, needed in _NEEDED.items():
+        if not database.columns(table) >= needed:
             continue
         for row in database.all(f"SELECT rowid AS number FROM {table} ORDER BY rowid"):
             found = database.all(f"SELECT * FROM {table} WHERE rowid = ?", row["number"])

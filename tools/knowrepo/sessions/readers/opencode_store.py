@@ -53,7 +53,8 @@ _NEEDED = {
 def sessions_in(source: Source) -> Iterable[Native] | None:
     """Return the sessions of a source; None where it is not OpenCode's."""
     if source.is_database:
-        return _from_database(source.path) if _is_ours(source.path) else None
+        database = _opened(source.path)
+        return None if database is None else _from_database(database)
     document = source.document
     if not isinstance(document, dict):
         return None
@@ -109,7 +110,7 @@ def _folders(path: Path, document: Mapping[str, Any]) -> tuple[Path, Path] | Non
     path = path.absolute()
     if text_of(document, "id") != path.stem or "time" not in document:
         return None
-    if path.parents[1].name != "session":
+    if len(path.parents) < 3 or path.parents[1].name != "session":
         return None
     first_form = path.parent.name == "info" and (path.parents[1] / "message").is_dir()
     root = path.parents[1] if first_form else path.parents[2]
@@ -143,15 +144,16 @@ def _file(path: Path) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else unreadable(text, id=path.stem)
 
 
-def _is_ours(path: Path) -> bool:
+def _opened(path: Path) -> Database | None:
+    """Return the database at ``path``, or None where it is not OpenCode's."""
     if not tables(path) >= _NEEDED.keys():
-        return False
+        return None
     database = Database(path)
-    return all(database.columns(table) >= needed for table, needed in _NEEDED.items())
+    ours = all(database.columns(table) >= needed for table, needed in _NEEDED.items())
+    return database if ours else None
 
 
-def _from_database(path: Path) -> Iterator[Native]:
-    database = Database(path)
+def _from_database(database: Database) -> Iterator[Native]:
     for row in database.all("SELECT id FROM session ORDER BY id"):
         (session,) = database.all("SELECT * FROM session WHERE id = ?", row["id"]) or [{}]
         if text_value(session.get("id")):
