@@ -26,8 +26,8 @@ from knowrepo.sessions.discover import find_sources
 from knowrepo.sessions.lines import read_lines
 from knowrepo.sessions.readers import READERS
 from knowrepo.sessions.readers.claude import ClaudeReader
-from knowrepo.sessions.store import resolved
 from knowrepo.sessions.source import Source
+from knowrepo.sessions.store import resolved
 
 TRANSCRIPTS, BUNDLES = SHARED / "transcripts", SHARED / "okf" / "bundles"
 SESSIONS = SHARED / "sessions" / "corpus"

@@ -16,7 +16,10 @@ from hypothesis import strategies as st
 from helpers import jsonl
 from knowrepo.sessions.lines import Line, read_lines
 from knowrepo.sessions.readers import READERS, reader_of, recognise
-from knowrepo.sessions.readers.base import without_wrappers, wrappers
+from knowrepo.sessions.readers.values import (
+    without_wrappers,
+    wrappers,
+)
 from knowrepo.sessions.record import Reader, Record, Role
 from knowrepo.sessions.source import Source, as_lines
 from samples import SAMPLES
@@ -169,7 +172,8 @@ def everything(reader: Reader, records: list[dict[str, Any]], lines: list[Line])
         reader.record_id(record)
         reader.rank(record)
         first, parent = reader.session_id(record), reader.parent_id(record)
-        reader.identity(Path("events.jsonl"), first, first, parent)
+        # Some name a session by what its file says; this one is there, and says other things.
+        reader.identity(Path(__file__), first, first, parent)
         reader.folder(record)
     facts = reader.facts(lines, "x")
     said = list(reader.read(lines))

@@ -26,7 +26,9 @@ from knowrepo.sessions.forget import is_forgotten
 from knowrepo.sessions.intake import Taken, opted_out, take, take_file
 from knowrepo.sessions.keep import Kept
 from knowrepo.sessions.readers import reader_of, recognise
-from knowrepo.sessions.readers.base import UUID
+from knowrepo.sessions.readers.base import (
+    UUID,
+)
 from knowrepo.sessions.record import Reader
 from knowrepo.sessions.seen import Resume, Seen, SeenSources, stat_of
 from knowrepo.sessions.source import Native, Source, as_lines

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from knowrepo.sessions.readers.aider import AiderReader
 from knowrepo.sessions.readers.claude import ClaudeReader
 from knowrepo.sessions.readers.codex import CodexReader
 from knowrepo.sessions.readers.copilot import CopilotReader
+from knowrepo.sessions.readers.cursor import CursorReader
 from knowrepo.sessions.readers.droid import DroidReader
+from knowrepo.sessions.readers.gemini import GeminiReader
+from knowrepo.sessions.readers.kiro import KiroReader
+from knowrepo.sessions.readers.opencode import OpenCodeReader
 from knowrepo.sessions.readers.pi import PiReader
 from knowrepo.sessions.record import Reader
 from knowrepo.sessions.source import Native, Source
@@ -19,6 +24,11 @@ READERS: tuple[Reader, ...] = (
     CopilotReader(),
     DroidReader(),
     PiReader(),
+    GeminiReader(),
+    OpenCodeReader(),
+    KiroReader(),
+    CursorReader(),
+    AiderReader(),
 )
 
 

@@ -11,11 +11,15 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from knowrepo.sessions.lines import Line
+from knowrepo.sessions.lines import Line, read_lines
+from knowrepo.sessions.readers.values import (
+    clean,
+    iso_time,
+    text_of,
+)
 from knowrepo.sessions.record import Identity, Record, Role, SessionFacts, ToolCall
 from knowrepo.sessions.source import Native, Source
 
@@ -28,6 +32,10 @@ _TELLING = (
 _SHELLS = frozenset({"bash", "sh", "zsh", "/bin/bash", "/bin/sh", "/bin/zsh"})
 _COMMAND = re.compile(r"/[\w:-]+")
 _RECALL = re.compile(r"\bknow\s+recall\b")
+_SAFE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+_PART_OF = re.compile(r"\.\d+$")  # how the parts of a large session are named
+UNREADABLE = "know.unreadable"
+"""The type of a record that holds, as text, what its agent should have kept as JSON."""
 
 
 class Meaning(NamedTuple):
@@ -240,7 +248,7 @@ def _argument(given: Mapping[str, Any]) -> str:
             value = shell_line(value)
         if isinstance(value, str) and value.strip():
             return clean(value.strip())
-    return clean(json.dumps(given, ensure_ascii=False)) if given else ""
+    return plain(given)
 
 
 def shell_line(words: Sequence[str]) -> str:
@@ -250,87 +258,53 @@ def shell_line(words: Sequence[str]) -> str:
     return " ".join(words)
 
 
-def iso_time(value: object) -> str:
-    """Return a time as ISO 8601: text as it is written, numbers as seconds or milliseconds."""
+def safe_id(text: str) -> str:
+    """Return an agent's id as one that may name a file; changed ones carry a hash of the whole."""
+    if _SAFE_ID.fullmatch(text) and not _PART_OF.search(text):
+        return text
+    if not text:
+        return ""
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    plain = re.sub(r"[^A-Za-z0-9_-]+", "-", text).strip("-_")[:80]
+    return f"{plain}-{digest}" if plain else digest
+
+
+def own_stem(path: Path, agent: str) -> str:
+    """Return a file's stem where it is a session's id, a uuid or one of ours; else ''."""
+    stem = path.name.partition(".")[0]
+    ours = re.fullmatch(re.escape(agent) + "-[0-9a-f]{16}", stem)
+    return stem if ours or UUID.fullmatch(stem) else ""
+
+
+def derived_id(path: Path, agent: str) -> str:
+    """Return an id for JSON lines that hold none: by the first line, which later copies keep."""
+    with path.open("rb") as stream:
+        first = next((line.raw for line in read_lines(stream)), b"")
+    return f"{agent}-{hashlib.sha256(first).hexdigest()[:16]}" if first else ""
+
+
+def unreadable(text: str, **fields: str) -> dict[str, Any]:
+    """Return a record that keeps what could not be parsed."""
+    return {"type": UNREADABLE, "text": text, **fields}
+
+
+def parse_json(text: str) -> Any:
+    """Return the JSON value that ``text`` holds, or None; never raises."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def plain(value: object) -> str:
+    """Return a value as text: strings as they are, lists by line, others as JSON."""
     if isinstance(value, str):
         return clean(value)
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        seconds = value / 1000 if value > 1e11 else value
-        try:
-            moment = datetime.fromtimestamp(seconds, UTC)
-        except (ValueError, OverflowError, OSError):
-            return ""
-        return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    return ""
-
-
-def text_of(record: Mapping[str, Any], name: str) -> str:
-    """Return the text under ``name``, or an empty string where there is none."""
-    value = record.get(name)
-    return clean(value) if isinstance(value, str) else ""
-
-
-def object_of(record: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Return the object under ``name``, or an empty one where there is none."""
-    value = record.get(name)
-    return value if isinstance(value, dict) else {}
-
-
-def list_of(record: Mapping[str, Any], name: str) -> list[Any]:
-    """Return the list under ``name``, or an empty one where there is none."""
-    value = record.get(name)
-    return value if isinstance(value, list) else []
-
-
-def blocks_text(blocks: Iterable[Any], kinds: frozenset[str] = frozenset({"text"})) -> str:
-    """Return the text of those content blocks whose type is one of ``kinds``."""
-    return "\n".join(
-        clean(block["text"])
-        for block in blocks
-        if isinstance(block, dict)
-        and isinstance(block.get("type"), str)
-        and block["type"] in kinds
-        and isinstance(block.get("text"), str)
-        and block["text"].strip()
-    )
-
-
-def content_text(value: object, kinds: frozenset[str] = frozenset({"text"})) -> str:
-    """Return the text of a message's content: a string, or a list of blocks."""
-    if isinstance(value, str):
-        return clean(value)
-    return blocks_text(value, kinds) if isinstance(value, list) else ""
-
-
-def digest(text: str) -> bytes:
-    """Return a short name of a text, to know it again; blanks make no difference."""
-    plain = "".join(text.split()).encode("utf-8", "replace")
-    return hashlib.blake2b(plain, digest_size=12).digest()
-
-
-def wrappers(*names: str) -> re.Pattern[str]:
-    """Return what finds the opening tags of these names."""
-    return re.compile(rf"<({'|'.join(names)})(?: [^<>]*)?>")
-
-
-def without_wrappers(text: str, opening: re.Pattern[str]) -> str:
-    """Return what a person typed, without what the agent put between tags around it."""
-    kept: list[str] = []
-    at = 0
-    unclosed: set[str] = set()  # so that a text of opening tags only is gone through once
-    for tag in opening.finditer(text) if "<" in text else ():
-        name = tag[1]
-        if tag.start() < at or name in unclosed:
-            continue
-        end = text.find(f"</{name}>", tag.end())
-        if end == -1:
-            unclosed.add(name)
-            continue
-        kept.append(text[at : tag.start()])
-        at = end + len(name) + 3
-    return "".join([*kept, text[at:]]).strip()
-
-
-def clean(text: str) -> str:
-    """Return text that can be written: half an emoji, as a cut string has it, becomes `?`."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+    if value is None or value == [] or value == {}:
+        return ""
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return clean("\n".join(value))
+    try:
+        return clean(json.dumps(value, ensure_ascii=False))
+    except (TypeError, ValueError, RecursionError):
+        return ""

@@ -20,6 +20,8 @@ from knowrepo.sessions.readers.base import (
     BaseReader,
     Meaning,
     Recalls,
+)
+from knowrepo.sessions.readers.values import (
     blocks_text,
     content_text,
     digest,

@@ -21,9 +21,6 @@ from knowrepo.sessions.readers.base import (
     BaseReader,
     Meaning,
     Recalls,
-    digest,
-    object_of,
-    text_of,
 )
 from knowrepo.sessions.readers.codex_items import (
     call_of,
@@ -34,6 +31,11 @@ from knowrepo.sessions.readers.codex_items import (
     summary,
     texts,
     typed_text,
+)
+from knowrepo.sessions.readers.values import (
+    digest,
+    object_of,
+    text_of,
 )
 from knowrepo.sessions.record import Identity, Record, SessionFacts
 from knowrepo.sessions.source import Native, Source

@@ -12,13 +12,15 @@ from typing import Any
 
 from knowrepo.sessions.readers.base import (
     Meaning,
+    shell_line,
+    tool_call,
+)
+from knowrepo.sessions.readers.values import (
     clean,
     content_text,
     list_of,
     object_of,
-    shell_line,
     text_of,
-    tool_call,
 )
 
 _TEXT = frozenset({"text", "input_text", "output_text"})

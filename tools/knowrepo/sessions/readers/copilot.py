@@ -18,6 +18,8 @@ from knowrepo.sessions.readers.base import (
     BaseReader,
     Meaning,
     Recalls,
+)
+from knowrepo.sessions.readers.values import (
     content_text,
     list_of,
     object_of,

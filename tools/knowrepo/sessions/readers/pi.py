@@ -19,11 +19,13 @@ from knowrepo.sessions.readers.base import (
     BaseReader,
     Meaning,
     Recalls,
+    tool_call,
+)
+from knowrepo.sessions.readers.values import (
     content_text,
     list_of,
     object_of,
     text_of,
-    tool_call,
 )
 from knowrepo.sessions.record import Identity, Record
 
