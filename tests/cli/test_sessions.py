@@ -187,6 +187,7 @@ def test_the_form_of_a_file_follows_its_name(know, filled, output, options, begi
 
 def test_standard_output_gets_markdown_or_what_is_asked_for(know, filled):
     assert know("export", f"claude/{OLD}").out.startswith("# an old question\n")
+    assert know("export", OLD, "-o", "-").out.startswith("# an old question\n")
     assert know("export", OLD, "--format", "html").out.startswith("<!doctype html>")
     assert "the task" in know("export", OLD).out
     assert "the task" not in know("export", OLD, "--no-subagents").out

@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from knowrepo import __version__
-from knowrepo.cli import archive, concepts, index, init, model, recall, sessions
+from knowrepo.cli import archive, concepts, export, index, init, model, recall, sessions
 from knowrepo.cli.common import say
 from knowrepo.errors import KnowError
 
@@ -31,7 +31,7 @@ app = typer.Typer(
 app.command("init")(init.init)
 app.command("archive")(archive.archive)
 app.command("sessions")(sessions.sessions)
-app.command("export")(sessions.export)
+app.command("export")(export.export)
 app.command("check")(concepts.check)
 app.add_typer(concepts.tags, name="tags")
 app.command("index")(index.index)
