@@ -23,7 +23,9 @@ from knowrepo.recall import present, route
 from knowrepo.recall.structured import ask
 from knowrepo.sessions.archive import Outcome, archive
 from knowrepo.sessions.discover import find_sources
+from knowrepo.sessions.export import FORMATS, Limits, open_page
 from knowrepo.sessions.lines import read_lines
+from knowrepo.sessions.listing import find, glance
 from knowrepo.sessions.readers import READERS
 from knowrepo.sessions.readers.claude import ClaudeReader
 from knowrepo.sessions.source import Source
@@ -208,3 +210,17 @@ def test_the_structured_layer_is_right_where_it_speaks(tmp_path):
     assert none == 0
     assert right / answered >= 0.95
     assert answered / asked >= 0.80
+
+
+def test_every_real_session_has_a_page_and_a_glance_tells_what_reading_it_does(archived):
+    repository, _ = archived
+    sessions = find(repository)
+    assert len(sessions) > 70
+    for session in sessions:
+        page = open_page(repository, session)
+        for kind, render in FORMATS.items():
+            size = sum(map(len, render(page, Limits())))
+            assert size > 200, (session.name, kind)
+        if session.size:
+            assert glance(session).title == page.main.facts.title
+            assert glance(session).date == page.main.facts.date

@@ -14,7 +14,18 @@ from typing import Annotated
 import typer
 
 from knowrepo import __version__
-from knowrepo.cli import archive, concepts, forget, hooks, index, init, model, recall, sessions
+from knowrepo.cli import (
+    archive,
+    concepts,
+    export,
+    forget,
+    hooks,
+    index,
+    init,
+    model,
+    recall,
+    sessions,
+)
 from knowrepo.cli.common import say
 from knowrepo.errors import KnowError
 
@@ -31,8 +42,8 @@ app = typer.Typer(
 app.command("init")(init.init)
 app.command("archive")(archive.archive)
 app.command("sessions")(sessions.sessions)
-app.command("export")(sessions.export)
 app.command("forget")(forget.forget)
+app.command("export")(export.export)
 app.command("check")(concepts.check)
 app.add_typer(concepts.tags, name="tags")
 app.command("index")(index.index)

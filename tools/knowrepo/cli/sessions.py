@@ -1,13 +1,10 @@
-"""``know sessions`` and ``know export``."""
+"""``know sessions``."""
 
 from __future__ import annotations
 
-import contextlib
-import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -29,7 +26,6 @@ if TYPE_CHECKING:
     from knowrepo.sessions.listing import Archived
 
 JSON_VERSION = 1
-_HUGE = 1_000_000  # bytes on a terminal that are worth a word
 _SORTS = ("date", "size", "title")
 _TITLE = 24  # columns that a title gets at least
 
@@ -87,63 +83,6 @@ def sessions(
         _show_lines(listed)
     if not quiet:
         say(_totals(found, rows, listed))
-
-
-def export(
-    session: Annotated[
-        str, typer.Argument(help="An id, the beginning of one, or an archived file.")
-    ],
-    format_: Annotated[
-        str, typer.Option("--format", help="`md`, `html` or `jsonl`; by default as -o says, or md.")
-    ] = "",
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write to this file.", dir_okay=False)
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
-    full: Annotated[bool, typer.Option("--full", help="Cut nothing, however long.")] = False,
-    subagents: Annotated[
-        bool, typer.Option("--subagents/--no-subagents", help="With the sub-agents' sessions.")
-    ] = True,
-    repo: RepoOption = None,
-    quiet: QuietOption = False,
-) -> None:
-    """Write one archived session as a page to read, or as JSON lines.
-
-    An HTML page is one file without scripts that loads nothing. Long outputs of
-    tools are cut in md and html; jsonl holds every record, uncut.
-
-    \b
-    Examples:
-      know export 768de5d6 -o session.html
-      know export claude/768de5d6 | less
-      know export 768de5d6 --format jsonl | jq -r 'select(.role == "user").text'
-    """
-    from knowrepo.sessions.export import FORMATS, FULL, Limits, open_page
-    from knowrepo.sessions.listing import resolve
-
-    format_ = format_ or _guessed(output, FORMATS)
-    if format_ not in FORMATS:
-        raise UsageError(f"--format {format_}: none of {', '.join(FORMATS)}")
-    special = output is not None and output.exists() and not output.is_file()
-    if output is not None and output.exists() and not force and not special:
-        raise KnowError(f"{output}: is there already", hint="--force replaces it")
-    here = repository(repo)
-    page = open_page(here, resolve(here, session), sub_agents=subagents)
-    pieces = FORMATS[format_](page, FULL if full else Limits())
-    if output is not None and not special:
-        written = _write_file(output, pieces)
-        if not quiet:
-            below = f", with {count(page.sub_agents, 'sub-agent')}" if page.sub_agents else ""
-            say(f"{output}: {page.main.session.name}{below}, {size(written)}")
-        return
-    target = output.open("wb") if output is not None else contextlib.nullcontext()
-    with target as stream:
-        written = _write(stream or sys.stdout.buffer, pieces)
-    if written > _HUGE and output is None and sys.stdout.isatty() and not quiet:
-        say(f"that was {size(written)}; `-o FILE` writes it to a file")
-
-
-# -- the list -------------------------------------------------------------------
 
 
 def _rows(here: Repository, found: Iterable[Archived]) -> Iterator[_Row]:
@@ -279,39 +218,3 @@ def _fit(text: str, room: int, *, pad: bool = True) -> str:
             text = text[:-1]
         text = text.rstrip() + "…"
     return text + " " * (room - _columns(text)) if pad else text
-
-
-# -- the page -------------------------------------------------------------------
-
-
-def _guessed(output: Path | None, formats: Iterable[str]) -> str:
-    extension = output.suffix.lower().removeprefix(".") if output else ""
-    extension = {"htm": "html", "markdown": "md", "ndjson": "jsonl"}.get(extension, extension)
-    return extension if extension in formats else "md"
-
-
-def _write_file(path: Path, pieces: Iterable[str]) -> int:
-    """Write a file that is there whole or not at all; returns its size in bytes."""
-    path = path.resolve()  # through a symbolic link
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with beside.open("xb") as stream:
-            size = _write(stream, pieces)
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
-    return size
-
-
-def _write(stream: IO[bytes], pieces: Iterable[str]) -> int:
-    """Write text as UTF-8; returns the bytes. Who no longer listens ends it."""
-    size = 0
-    try:
-        for piece in pieces:
-            data = piece.encode("utf-8", "replace")
-            size += len(data)
-            stream.write(data)
-        stream.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return size

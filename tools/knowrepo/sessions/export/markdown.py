@@ -8,12 +8,12 @@ shown as it is, in a fence that is longer than any in it.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator
 from functools import cache
 
 from markdown_it import MarkdownIt
-from markdown_it.token import Token
 
 from knowrepo.sessions.export.page import Budget, Conversation, Entry, Limits, Page
 from knowrepo.sessions.export.prose import LONGEST
@@ -23,7 +23,6 @@ from knowrepo.units import count, size
 _CALL = 200  # characters of a tool call
 _LOWER = 3  # levels that headings inside a message are set down
 _TICKS = re.compile(r"`+")
-_FENCES = re.compile(r"[`~]{3,}")
 # Without these a text holds no HTML, no image, no heading, and no fence to leave open.
 _MARKED = re.compile(r"[<`~#]|!\[|^[ >]*(?:=+|-+)[ \t]*$", re.MULTILINE)
 _CODE_OR_TAG = re.compile(r"\\.|`+|<", re.DOTALL)
@@ -128,10 +127,12 @@ def contained(text: str) -> str:
     if not _MARKED.search(text):
         return text
     if len(text) <= LONGEST:
-        escaped = _escaped(text)
-        for end in ("", *(f"\n{fence}" for fence in sorted(set(_FENCES.findall(text)), key=len))):
-            if _stays_in_place(escaped + end):
-                return escaped + end
+        with contextlib.suppress(RecursionError):
+            tame = _lowered(_escaped(text))
+            fences = [token.markup for token in _parser().parse(tame) if token.type == "fence"]
+            for end in ("", *(f"\n{fence}" for fence in fences[-1:])):
+                if _stays_in_place(tame + end):
+                    return tame + end
     return fenced(text).rstrip("\n")
 
 
@@ -141,38 +142,28 @@ def _parser() -> MarkdownIt:
 
 
 def _stays_in_place(text: str) -> bool:
-    """Say whether what follows ``text`` is a paragraph of its own, and no HTML is in it."""
-    try:
-        tokens = _parser().parse(f"{text}\n\n{_END}\n")
-    except RecursionError:
-        return False
+    """Say whether what follows ``text`` is a paragraph of its own, and nothing in it ours alone."""
+    tokens = _parser().parse(f"{text}\n\n{_END}\n")
     if len(tokens) < 2 or tokens[-2].content != _END or tokens[-2].level != 1:
         return False
     for token in tokens:
         inside = {child.type for child in token.children or ()}
         if token.type == "html_block" or inside & {"html_inline", "image"}:
             return False
+        if token.type == "heading_open" and token.level == 0 and int(token.tag[1]) <= _LOWER:
+            return False
     return True
 
 
 def _escaped(text: str) -> str:
-    """Escape what would be HTML, load an image, or be a heading of this document."""
-    try:
-        tokens = _parser().parse(text)
-    except RecursionError:
-        return text
+    """Escape what would be HTML or load an image, but not where it is code."""
     lines = text.split("\n")
-    code = {
-        number
-        for token in tokens
-        if token.type in {"fence", "code_block"} and token.map
-        for number in range(*token.map)
-    }
-    _lower_headings(lines, tokens)
+    tokens = _parser().parse(text)
+    code = [token.map for token in tokens if token.type in {"fence", "code_block"} and token.map]
     blocks = [token.map for token in tokens if token.type == "inline" and token.map]
-    done: set[int] = set(code)
+    done = {number for span in code for number in range(*span)}
     for start, end in blocks:
-        if not done.intersection(range(start, end)):
+        if done.isdisjoint(range(start, end)):
             lines[start:end] = _without_html("\n".join(lines[start:end])).split("\n")
             done.update(range(start, end))
     for number, line in enumerate(lines):
@@ -202,16 +193,20 @@ def _without_html(block: str) -> str:
     return "".join(out)
 
 
-def _lower_headings(lines: list[str], tokens: list[Token]) -> None:
-    for token in tokens:
+def _lowered(text: str) -> str:
+    """Set headings below those of the document."""
+    lines = text.split("\n")
+    for token in _parser().parse(text):
         if token.type != "heading_open" or not token.map:
             continue
         start, end = token.map
-        level = min(6, int(token.tag[1]) + _LOWER)
+        level = "#" * min(6, int(token.tag[1]) + _LOWER)
         if token.markup.startswith("#"):
-            lines[start] = lines[start].replace(token.markup, "#" * level, 1)
-        elif token.level == 0 and end - start == 2:  # underlined
-            lines[start : start + 2] = [f"{'#' * level} {lines[start].strip()}", ""]
+            lines[start] = lines[start].replace(token.markup, level, 1)
+        elif token.level == 0:  # underlined; it may have several lines
+            title = " ".join(line.strip() for line in lines[start : end - 1])
+            lines[start:end] = [f"{level} {title}", *[""] * (end - start - 1)]
+    return "\n".join(lines)
 
 
 def _literal(text: str) -> str:

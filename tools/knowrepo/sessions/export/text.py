@@ -28,10 +28,9 @@ _REORDERING = re.compile("[\u202a-\u202e\u2066-\u2069]")
 def shown(text: str) -> str:
     """Return ``text`` without what a terminal or a browser would obey rather than show."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    if "\x1b" in text:
-        text = _ESCAPES.sub("", text)
-    if text.isascii() and text.isprintable():
+    if text.replace("\n", "").replace("\t", "").isprintable():  # nearly all text, and quick
         return text
+    text = _ESCAPES.sub("", text)
     text = _CONTROLS.sub("\ufffd", text)
     text = _REORDERING.sub(lambda match: f"[U+{ord(match[0]):04X}]", text)
     return text.encode("utf-8", "replace").decode()
