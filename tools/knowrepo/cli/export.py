@@ -13,7 +13,7 @@ import typer
 
 from knowrepo.cli.common import QuietOption, RepoOption, repository, say
 from knowrepo.errors import KnowError, UsageError
-from knowrepo.units import count
+from knowrepo.units import count, size
 
 _HUGE = 1_000_000  # bytes on a terminal that are worth a word
 
