@@ -162,9 +162,12 @@ class _Session:
         """Yield the lines after the first."""
         with self.path.open("rb") as stream:
             stream.seek(self.place.start)
-            stream.readline()
-            while stream.tell() < self.place.end:
-                yield decode(stream.readline().rstrip(b"\r\n"))
+            position = self.place.start + len(stream.readline())
+            for raw in stream:
+                if position >= self.place.end:
+                    return
+                yield decode(raw.rstrip(b"\r\n"))
+                position += len(raw)
 
 
 def _turns(lines: Iterable[str], *, strict: bool) -> Iterator[tuple[str, list[str]]]:
