@@ -220,7 +220,7 @@ def test_every_real_session_has_a_page_and_a_glance_tells_what_reading_it_does(a
         page = open_page(repository, session)
         for kind, render in FORMATS.items():
             size = sum(map(len, render(page, Limits())))
-            assert size > 200, (session.name, kind)
+            assert size > 100, (session.name, kind)
         if session.size:
             assert glance(session).title == page.main.facts.title
             assert glance(session).date == page.main.facts.date

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -59,6 +62,7 @@ def reads(monkeypatch) -> list[int]:
         return taken
 
     monkeypatch.setattr(intake, "take", take)
+    monkeypatch.setattr(module, "take", take)
     return counts
 
 
@@ -266,6 +270,7 @@ def test_a_session_in_parts_grows_joins_and_shrinks_to_the_same_lines(repository
 
 _CRASH = """
 import sys, os
+from contextlib import closing
 from pathlib import Path
 sys.path.insert(0, sys.argv[3])
 from knowrepo.git.layout import repository_at
@@ -411,3 +416,48 @@ class _Failing:
 
     def __getattr__(self, name):
         return getattr(self._stream, name)
+
+
+# -- databases ----------------------------------------------------------------------
+
+
+def opencode(path: Path, sessions: dict[str, list[str]], updated: int) -> Path:
+    """Write a database as OpenCode does, with one user message of a part for each text."""
+    path.unlink(missing_ok=True)
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(
+            "CREATE TABLE session (id TEXT, parent_id TEXT, directory TEXT, title TEXT,"
+            " time_created INTEGER, time_updated INTEGER);"
+            "CREATE TABLE message (id TEXT, session_id TEXT, time_created INTEGER,"
+            " time_updated INTEGER, data TEXT);"
+            "CREATE TABLE part (id TEXT, message_id TEXT, session_id TEXT, time_created INTEGER,"
+            " time_updated INTEGER, data TEXT);"
+        )
+        for name, texts in sessions.items():
+            row = (name, "/home/dev/app", "A title", 1, updated)
+            db.execute("INSERT INTO session VALUES (?, NULL, ?, ?, ?, ?)", row)
+            for number, text in enumerate(texts):
+                message, part = f"msg_{name}_{number}", f"prt_{name}_{number}"
+                said = json.dumps({"role": "user", "time": {"created": number}})
+                db.execute("INSERT INTO message VALUES (?,?,1,1,?)", (message, name, said))
+                data = json.dumps({"type": "text", "text": text})
+                row = (part, message, name, len(text), data)
+                db.execute("INSERT INTO part VALUES (?, ?, ?, 1, ?, ?)", row)
+        db.commit()
+    return path
+
+
+def test_of_a_database_only_the_sessions_that_changed_are_read_again(repository, tmp_path, reads):
+    path = opencode(tmp_path / "opencode.db", {"ses_a": ["one"], "ses_b": ["two"]}, 1)
+    assert actions(run(repository, path)) == ["new", "new"]
+    assert len(reads) == 2
+    opencode(path, {"ses_a": ["one"], "ses_b": ["two", "more"]}, 1)
+    os.utime(path, ns=(1, 1))
+    outcomes = run(repository, path)
+    assert actions(outcomes) == ["unchanged", "grown"]
+    assert len(reads) == 3
+    opencode(path, {"ses_a": ["one edited in place"], "ses_b": ["two", "more"]}, 1)
+    os.utime(path, ns=(2, 2))
+    assert actions(run(repository, path)) == ["joined", "unchanged"]
+    text = (repository.sessions / "opencode" / "ses_a.jsonl").read_text()
+    assert "edited in place" in text.splitlines()[-1]

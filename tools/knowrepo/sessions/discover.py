@@ -105,16 +105,17 @@ def _of_files(machine: _Machine) -> Iterator[Place]:
     yield Place("droid", home / ".factory" / "sessions", ("**/*.jsonl",))
     yield Place("kiro", home / ".kiro" / "sessions", ("**/*.jsonl", "**/*.json"))
     cursor = home / ".cursor"
-    yield Place("cursor", cursor / "projects", ("*/agent-transcripts/**/*.jsonl",))
+    transcripts = ("*/agent-transcripts/**/*.jsonl", "*/agent-transcripts/**/*.txt")
+    yield Place("cursor", cursor / "projects", transcripts)
 
 
 def _of_databases(machine: _Machine) -> Iterator[Place]:
     # OpenCode follows the XDG folders on every platform.
     xdg = machine.named("XDG_DATA_HOME", machine.home / ".local" / "share")
-    yield Place("opencode", xdg / "opencode", ("opencode*.db",))
+    folders = ("storage/session/*/*.json",)  # of versions before the database
+    yield Place("opencode", xdg / "opencode", ("opencode*.db", *folders))
     for name in ("kiro-cli", "amazon-q"):
         yield Place("kiro", machine.data / name, ("data.sqlite3",))
-    yield Place("cursor", machine.home / ".cursor" / "chats", ("*/*/store.db",))
 
 
 def aider_histories(projects: Iterable[Path]) -> Iterator[Place]:

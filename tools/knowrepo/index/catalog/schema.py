@@ -9,7 +9,7 @@ from knowrepo.errors import KnowError
 from knowrepo.index.text import ANALYSER
 
 SCHEMA = 2
-CHUNK_RULE = 1
+CHUNK_RULE = 2
 """The version of the rule in `index.chunk`. It stands here because a recall
 compares it and must not import what cuts Markdown."""
 

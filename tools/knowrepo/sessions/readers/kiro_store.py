@@ -18,7 +18,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -218,7 +218,7 @@ def _from_row(row: Mapping[str, Any]) -> Native | None:
     if isinstance(document, dict):
         document = {"conversation_id": named, **document}
         if _is_conversation(document):
-            return _native(document, own)
+            return replace(_native(document, own), stamp=_digest(text))
     if not text.strip("{} \n"):
         return None  # a conversation without anything in it
     own["conversation_id"] = safe_id(named) or "unreadable-" + _digest(text)

@@ -76,9 +76,9 @@ def _is_export(document: Mapping[str, Any], info: Mapping[str, Any]) -> bool:
     return all(isinstance(m, dict) and "info" in m and "parts" in m for m in messages)
 
 
-def _native(info: Mapping[str, Any], messages: Iterable[object]) -> Native:
+def _native(info: Mapping[str, Any], messages: Iterable[object], stamp: str = "") -> Native:
     session, parent = safe_id(text_of(info, "id")), safe_id(text_of(info, "parentID"))
-    return Native(session, _Session(info, messages), parent=parent)
+    return Native(session, _Session(info, messages), parent=parent, stamp=stamp)
 
 
 @dataclass(frozen=True)
@@ -159,8 +159,26 @@ def _from_database(database: Database) -> Iterator[Native]:
     for row in database.all("SELECT id FROM session ORDER BY id"):
         (session,) = database.all("SELECT * FROM session WHERE id = ?", row["id"]) or [{}]
         if text_value(session.get("id")):
-            info = _from_columns(session)
-            yield _native(info, _DatabaseMessages(database, text_value(session["id"])))
+            messages = _DatabaseMessages(database, text_value(session["id"]))
+            yield _native(_from_columns(session), messages, _stamp(database, session))
+
+
+def _stamp(database: Database, session: Mapping[str, Any]) -> str:
+    """Return what changes with every change of a session: parts are edited in place.
+
+    Empty where the tables cannot tell.
+    """
+    marks = [session.get("time_updated")]
+    for table in ("message", "part"):
+        if not database.columns(table) >= {"session_id", "time_updated"}:
+            return ""
+        query = (
+            f"SELECT count(*) AS rows, max(time_updated) AS latest, sum(time_updated) AS all_of"
+            f" FROM {table} WHERE session_id = ?"
+        )
+        (row,) = database.all(query, session["id"])
+        marks += row.values()
+    return ".".join(map(str, marks))
 
 
 def _from_columns(row: Mapping[str, Any]) -> dict[str, Any]:
