@@ -26,7 +26,7 @@ _FILES = {
     ),
     ".gitattributes": (
         "# Archived bytes and generated files are the same on every platform.\n"
-        "sessions/**/*.jsonl -text\n"
+        "sessions/**/*.jsonl -text merge=know-session\n"
         "concepts/tag_index.jsonl -text\n"
         "concepts/index.md -text\n"
     ),
@@ -78,6 +78,7 @@ def init(
       know init ~/memory --archive
       know init --no-archive --no-default
     """
+    from knowrepo.git import drivers
     from knowrepo.git.layout import repository_at
     from knowrepo.git.repo import identify_project, work_tree_of
 
@@ -87,6 +88,8 @@ def init(
         _create(here.root / name, content)
     _create(here.work_tree / ".pre-commit-config.yaml", _hooks(here))
     _generate(here)
+    if drivers.install(here):
+        show("git configuration of this clone: merges of sessions are joined")
     identity = identify_project(_project(project, here))
     _map(here, identity.identity, identity.path, default=default)
     _offer_archive(here, identity.path, archive)

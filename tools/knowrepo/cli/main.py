@@ -22,6 +22,7 @@ from knowrepo.cli import (
     hooks,
     index,
     init,
+    merge,
     model,
     recall,
     sessions,
@@ -51,6 +52,7 @@ app.command("status")(index.status)
 app.command("recall")(recall.recall)
 app.add_typer(model.app, name="model")
 app.add_typer(hooks.app, name="hooks")
+concepts.hook.command("merge-session")(merge.merge_session)
 app.add_typer(concepts.hook, name="hook", hidden=True)
 
 

@@ -53,6 +53,17 @@ def unite(old: Path | None, incoming: Path, reader: Reader, scratch: Path) -> tu
     return ("unchanged", old) if same else ("joined", joined)
 
 
+def merge(ours: Path, theirs: Path, reader: Reader, scratch: Path) -> Path:
+    """Return the file that holds what two archived copies of a session become.
+
+    The order of the two makes no difference.
+    """
+    incoming = scratch / "theirs.jsonl"
+    with incoming.open("wb") as out:
+        out.writelines(line + b"\n" for line in _current(theirs))
+    return unite(ours, incoming, reader, scratch)[1]
+
+
 def _current(archived: Path) -> Iterator[bytes]:
     """Yield archived lines brought to the rules of today."""
     ignored = Kept()
