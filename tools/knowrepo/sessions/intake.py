@@ -18,6 +18,7 @@ from knowrepo.sessions.keep import Kept, archived_line
 from knowrepo.sessions.lines import Line, read_lines
 from knowrepo.sessions.record import Reader
 from knowrepo.sessions.seen import Resume
+from knowrepo.sessions.source import is_compressed, opened
 
 PRIVATE = "know:private"
 """What a person types to keep a session out of the archive."""
@@ -73,7 +74,7 @@ def take_file(source: Path, out: IO[bytes], reader: Reader, resume: Resume | Non
     With ``resume`` only what came after it is read and written.
     """
     offset, before = (resume.offset, resume.lines) if resume else (0, 0)
-    with source.open("rb") as stream:
+    with opened(source) as stream:
         counted = _Counted(stream, offset, before)
         counted.digest_head()
         lines = read_lines(counted, first=before + 1, start=offset)
@@ -82,7 +83,9 @@ def take_file(source: Path, out: IO[bytes], reader: Reader, resume: Resume | Non
             taken.first_id = resume.first_id or taken.first_id
             taken.last_id = taken.last_id or resume.last_id
             taken.parent_id = resume.parent_id or taken.parent_id
-        if counted.ended:  # else what comes next may belong to the last line
+        if counted.ended and not is_compressed(
+            source
+        ):  # else what comes next may belong to the last line
             taken.resume = Resume(
                 counted.offset, counted.digest(), counted.lines,
                 taken.first_id, taken.last_id, taken.parent_id,

@@ -7,14 +7,18 @@ JSON document. It knows no agent, and it opens nothing but the one file.
 
 from __future__ import annotations
 
+import gzip
+import io
 import json
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
+from knowrepo.errors import KnowError
 from knowrepo.sessions.lines import BOM, Line, decode, read_lines
 
 HEAD_BYTES = 1 << 16
@@ -22,6 +26,41 @@ HEAD_RECORDS = 100
 LARGEST_DOCUMENT = 1 << 30
 """Bytes of a JSON document beyond which it is not read: it must be held whole."""
 _SQLITE = b"SQLite format 3\0"
+_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+
+
+def is_compressed(path: Path) -> bool:
+    """Say whether a file is compressed, as agents do with old transcripts."""
+    with path.open("rb") as stream:
+        return stream.read(4).startswith((_GZIP, _ZSTD))
+
+
+def opened(path: Path) -> IO[bytes]:
+    """Open a source for reading, decompressed where it is compressed.
+
+    Raises KnowError where this Python has nothing to decompress it with.
+    """
+    with path.open("rb") as stream:
+        magic = stream.read(4)
+    if magic.startswith(_GZIP):
+        return cast("IO[bytes]", gzip.open(path))
+    if magic == _ZSTD:
+        return io.BufferedReader(_zstd(path))
+    return path.open("rb")
+
+
+def _zstd(path: Path) -> io.RawIOBase:
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        try:
+            from backports import zstd
+        except ImportError as error:
+            raise KnowError(
+                f"{path}: compressed with zstd, which this Python cannot read",
+                hint="pip install 'knowrepo[zstd]'",
+            ) from error
+    return cast("io.RawIOBase", zstd.ZstdFile(path))
 
 
 @dataclass(frozen=True)
@@ -45,8 +84,11 @@ class Source:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        with path.open("rb") as stream:
-            self.head = stream.read(HEAD_BYTES)
+        try:
+            with opened(path) as stream:
+                self.head = stream.read(HEAD_BYTES)
+        except EOFError:  # cut off before its first block ended
+            self.head = b""
 
     @property
     def is_database(self) -> bool:
@@ -63,7 +105,7 @@ class Source:
         """The first lines of the file, cut as JSON lines are; none where it holds no JSON."""
         if self.is_database or b'"' not in self.head or b"{" not in self.head:
             return ()
-        with self.path.open("rb") as stream:
+        with opened(self.path) as stream:
             return tuple(islice(read_lines(stream), HEAD_RECORDS))
 
     @cached_property

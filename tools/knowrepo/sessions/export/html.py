@@ -8,6 +8,7 @@ folded, and what is off the screen is not laid out.
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -171,7 +172,7 @@ class _Body:
             self._told.records += 1 + entry.skipped
             if entry.skipped:
                 yield from self._close()
-                yield f'<p class="day">{note(entry.skipped, "record")}</p>\n'
+                yield f'<p class="day">{_set_note(entry.skipped, "record")}</p>\n'
             yield from self._make_room(entry)
             yield from self._day_of(entry)
             yield from self._entry(entry, self._anchor(entry))
@@ -300,4 +301,9 @@ def _prose(text: Cut) -> str:
 
 
 def _note(left_out: int) -> str:
-    return f'\n<span class="cut">{note(left_out, "character")}</span>\n' if left_out else ""
+    told = _set_note(left_out, "character")
+    return f'\n<span class="cut">{told}</span>\n' if left_out else ""
+
+
+def _set_note(left_out: int, thing: str) -> str:
+    return re.sub("`(.*?)`", r"<code>\1</code>", note(left_out, thing))

@@ -46,15 +46,15 @@ def render(page: Page, limits: Limits) -> Iterator[str]:
 def _head(page: Page) -> Iterator[str]:
     facts, session = page.main.facts, page.main.session
     date = moment(facts.date)
+    yield f"# {_literal(page.main.title)}\n\n|  |  |\n|---|---|\n"
+    yield f"| Session | {_code(session.name)} |\n"
     rows = {
-        "Session": session.name,
         "Project": facts.project,
         "Branch": facts.branch,
         "Begun": f"{date:%Y-%m-%d %H:%M} UTC" if date else "",
         "Size": size(session.size),
         "Sub-agents": str(page.sub_agents or ""),
     }
-    yield f"# {_literal(page.main.title)}\n\n|  |  |\n|---|---|\n"
     for name, value in rows.items():
         if value:
             yield f"| {name} | {_literal(first_line(value, 300))} |\n"
