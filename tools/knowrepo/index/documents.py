@@ -28,6 +28,9 @@ from knowrepo.sessions import store
 from knowrepo.sessions.readers import reader_of
 
 
+_OWN_SESSION = 3  # parts of the path of a session that is nobody's sub-agent
+
+
 def put_concept(catalog: Catalog, path: str, oid: str, data: bytes) -> None:
     """Put the concept at ``path`` into the catalog; broken front matter leaves fields empty."""
     parsed = parse(data)
@@ -143,6 +146,8 @@ def put_session(catalog: Catalog, root: Path, path: str, stamp: str) -> None:
         return
     lines = store.SessionLines(root / path)
     facts = reader.facts(lines, name)
+    if len(PurePosixPath(path).parts) > _OWN_SESSION:  # below the session that called it
+        facts = replace(facts, sub_agent=True)
     document = replace(
         document,
         title=" ".join(facts.title.split())[:200] or name,
