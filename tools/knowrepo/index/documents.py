@@ -27,7 +27,6 @@ from knowrepo.index.text import normal_name, stem, words
 from knowrepo.sessions import store
 from knowrepo.sessions.readers import reader_of
 
-
 _OWN_SESSION = 3  # parts of the path of a session that is nobody's sub-agent
 
 
