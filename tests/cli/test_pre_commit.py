@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from helpers import concept, git, make_repository, write
+from helpers import SESSION, concept, git, jsonl, make_repository, transcript, user, write
+from knowrepo.config import Project, map_project
 from knowrepo.git.layout import Repository
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -153,3 +156,29 @@ def test_the_hooks_install_the_light_core_by_themselves(tmp_path, monkeypatch, h
     installed = {path.name.split("-")[0].lower() for path in site.glob("*.dist-info")}
     assert "knowrepo" in installed
     assert installed.isdisjoint({"llama_cpp_python", "numpy", "gguf", "pre_commit"})
+
+
+def test_after_a_commit_what_agents_hooks_noted_is_archived_in_the_background(
+    guarded, tmp_path, hooks
+):
+    configuration = guarded.root / ".pre-commit-config.yaml"
+    configuration.write_text(
+        configuration.read_text() + "  - id: know-sweep\n    language: system\n"
+    )
+    git(guarded.root, "add", "-A")
+    subprocess.run(
+        [sys.executable, "-m", "pre_commit", "install", "--hook-type", "post-commit"],
+        cwd=guarded.root, check=True, capture_output=True,
+    )  # fmt: skip
+    map_project(
+        Project("path:/home/dev/app", "/home/dev/app", str(guarded.root)), make_default=False
+    )
+    source = transcript(tmp_path / "in", [user("hello", 1)])
+    said = {"transcript_path": str(source), "cwd": "/home/dev/app", "hook_event_name": "Stop"}
+    subprocess.run([sys.executable, "-m", "knowrepo.hook", json.dumps(said)], check=True)
+    commit_with_tags(guarded)
+    archived = guarded.sessions / "claude" / f"{SESSION}.jsonl"
+    until = time.monotonic() + 60
+    while not archived.exists() and time.monotonic() < until:
+        time.sleep(0.05)  # another process is at it; its end is waited for, no time is measured
+    assert archived.read_bytes() == jsonl([user("hello", 1)])

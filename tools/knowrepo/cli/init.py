@@ -32,6 +32,8 @@ _FILES = {
     ),
 }
 _HOOKS = """\
+default_install_hook_types: [pre-commit, post-commit]
+default_stages: [pre-commit]
 repos:
   - repo: local
     hooks:
@@ -45,6 +47,13 @@ repos:
         name: rebuild the tag index
         entry: know hook tags{option}
         language: system
+        always_run: true
+        pass_filenames: false
+      - id: know-sweep
+        name: archive what agents' hooks noted
+        entry: know hook sweep{option}
+        language: system
+        stages: [post-commit]
         always_run: true
         pass_filenames: false
 """

@@ -19,10 +19,10 @@ from knowrepo.cli import (
     concepts,
     export,
     forget,
+    git_calls,
     hooks,
     index,
     init,
-    merge,
     model,
     recall,
     sessions,
@@ -52,7 +52,8 @@ app.command("status")(index.status)
 app.command("recall")(recall.recall)
 app.add_typer(model.app, name="model")
 app.add_typer(hooks.app, name="hooks")
-concepts.hook.command("merge-session")(merge.merge_session)
+concepts.hook.command("merge-session")(git_calls.merge_session)
+concepts.hook.command("sweep")(git_calls.sweep)
 app.add_typer(concepts.hook, name="hook", hidden=True)
 
 

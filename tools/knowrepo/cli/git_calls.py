@@ -1,13 +1,14 @@
-"""``know hook merge-session``: what git calls to merge an archived session."""
+"""``know hook merge-session`` and ``know hook sweep``: what git calls."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path, PurePosixPath
 from typing import Annotated
 
 import typer
 
-from knowrepo.cli.common import say
+from knowrepo.cli.common import RepoOption, say
 
 
 def merge_session(
@@ -36,3 +37,28 @@ def merge_session(
     with TemporaryDirectory(prefix="know-merge-") as scratch:
         shutil.copyfile(merge(ours, theirs, reader, Path(scratch)), Path(scratch, "merged"))
         shutil.copyfile(Path(scratch, "merged"), ours)
+
+
+def sweep(repo: RepoOption = None) -> None:
+    """Archive what agents' hooks noted, in the background; git waits for nothing.
+
+    It never fails git, and what it does is told by `know hooks status`.
+    """
+    import subprocess
+    import sys
+
+    command = [sys.executable, "-m", "knowrepo", "archive", "--queued", "--quiet"]
+    command += ["--repo", str(repo)] if repo else []
+    # What a commit hands down is right for git's own processes only.
+    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    try:
+        subprocess.Popen(
+            command,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError as error:
+        say(f"the queue was not swept: {error.strerror}")
