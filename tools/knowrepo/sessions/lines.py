@@ -27,22 +27,29 @@ class Line:
 
     ``number`` is the 1-based line of the source. ``raw`` is its cleaned bytes
     without the line end. ``record`` is None for what is no JSON object.
-    ``pending`` marks a last line that its writer has not finished.
+    ``pending`` marks a last line that its writer has not finished. With
+    ``odd_numbers`` a number is spelled as Python would not spell it (`1.50`).
     """
 
     number: int
     raw: bytes
     record: dict[str, Any] | None
     pending: bool = False
+    odd_numbers: bool = False
 
 
 def read_lines(chunks: Iterable[bytes]) -> Iterator[Line]:
     """Yield the lines of a source given as lines split at 0x0A (an open binary file)."""
+    parser = _Parser()
     for number, chunk in enumerate(chunks, start=1):
-        ended = chunk.endswith(b"\n")
         raw = clean(chunk, first=number == 1)
-        if raw:
-            yield from _records(raw, number, ended=ended)
+        if not raw:
+            continue
+        record = parser.parse(raw)
+        if record is not None:
+            yield Line(number, raw, record, odd_numbers=parser.odd)
+        else:
+            yield from _broken(raw, number, parser, ended=chunk.endswith(b"\n"))
 
 
 def clean(chunk: bytes, *, first: bool) -> bytes:
@@ -56,11 +63,28 @@ def clean(chunk: bytes, *, first: bool) -> bytes:
 
 def parse_object(raw: bytes) -> dict[str, Any] | None:
     """Return the JSON object that ``raw`` holds, or None; never raises."""
-    try:
-        value = json.loads(decode(raw))
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
+    return _Parser().parse(raw)
+
+
+class _Parser:
+    """Parses records, and sees how their numbers are spelled."""
+
+    def __init__(self) -> None:
+        self.odd = False
+        self._decoder = json.JSONDecoder(parse_float=self._number)
+
+    def parse(self, raw: bytes) -> dict[str, Any] | None:
+        self.odd = False
+        try:
+            value = self._decoder.decode(decode(raw))
+        except (ValueError, RecursionError):
+            return None
+        return value if isinstance(value, dict) else None
+
+    def _number(self, spelling: str) -> float:
+        number = float(spelling)
+        self.odd = self.odd or repr(number) != spelling
+        return number
 
 
 def decode(raw: bytes) -> str:
@@ -71,19 +95,16 @@ def decode(raw: bytes) -> str:
         return raw.decode("utf-8", "replace")
 
 
-def _records(raw: bytes, number: int, *, ended: bool) -> Iterator[Line]:
-    record = parse_object(raw)
-    if record is not None:
-        yield Line(number, raw, record)
-        return
+def _broken(raw: bytes, number: int, parser: _Parser, *, ended: bool) -> Iterator[Line]:
+    """Yield what a line holds that is no record as a whole."""
     pieces = list(_joined(raw))
     if len(pieces) == 1 and not ended:
         yield Line(number, raw, None, pending=True)
         return
     for index, piece in enumerate(pieces):
-        found = parse_object(piece)
-        last = index == len(pieces) - 1
-        yield Line(number, piece, found, pending=found is None and last and not ended)
+        found = parser.parse(piece)
+        waits = found is None and index == len(pieces) - 1 and not ended
+        yield Line(number, piece, found, pending=waits, odd_numbers=parser.odd)
 
 
 def _joined(raw: bytes) -> Iterator[bytes]:
