@@ -248,10 +248,10 @@ def test_what_no_reader_foresaw_fails_alone(repository, tmp_path, monkeypatch):
     bad = transcript(tmp_path / "bad", RECORDS)
     whole = module._archive_one
 
-    def fail_for_bad(repository, source, temporary):
+    def fail_for_bad(repository, source, *rest):
         if source == bad:
             raise TypeError("odd")
-        return whole(repository, source, temporary)
+        return whole(repository, source, *rest)
 
     monkeypatch.setattr(module, "_archive_one", fail_for_bad)
     outcomes = list(archive(repository, [bad, good]))

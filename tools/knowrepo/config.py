@@ -10,6 +10,7 @@ runs git and imports nothing heavy: every recall goes through it.
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -57,6 +58,28 @@ class Project:
 
 
 @dataclass(frozen=True)
+class ExtraPattern:
+    """A kind of secret that a user or a repository adds, and what it looks like."""
+
+    kind: str
+    pattern: str
+
+
+@dataclass(frozen=True)
+class RedactConfig:
+    """The table ``[redact]``.
+
+    ``allow`` are patterns of what is no secret, in the user's file alone, or
+    `sha256:` and the hash of one exact secret. ``pseudonyms`` replaces user names
+    in home paths.
+    """
+
+    allow: tuple[str, ...] = ()
+    extra: tuple[ExtraPattern, ...] = ()
+    pseudonyms: bool = False
+
+
+@dataclass(frozen=True)
 class UserConfig:
     """What the user decided for this machine.
 
@@ -69,6 +92,7 @@ class UserConfig:
     passage_prefix: str = ""
     query_prefix: str = ""
     projects: tuple[Project, ...] = ()
+    redact: RedactConfig = RedactConfig()
 
 
 @dataclass(frozen=True)
@@ -76,6 +100,7 @@ class RepositoryConfig:
     """What a repository's ``know.toml`` says; unknown keys are kept for ``know check``."""
 
     format: int = REPOSITORY_FORMAT
+    redact: RedactConfig = RedactConfig()
     unknown: tuple[str, ...] = field(default=())
 
 
@@ -101,6 +126,38 @@ def _text(table: dict[str, object], key: str, where: str) -> str:
     return value
 
 
+_HASH = re.compile(r"sha256:[0-9a-f]{64}")
+
+
+def _redact(data: dict[str, object], where: str, *, cloned: bool) -> RedactConfig:
+    """Read the table ``[redact]`` and take what was understood out of it.
+
+    A ``cloned`` file can only tighten: what it allows are exact secrets by hash.
+    """
+    table = data.get("redact", {})
+    if not isinstance(table, dict):
+        raise KnowError(f"{where}: `redact` must be a table")
+    allow = table.pop("allow", [])
+    extra = table.pop("extra", [])
+    pseudonyms = table.pop("pseudonyms", False)
+    if not isinstance(allow, list) or not all(isinstance(entry, str) for entry in allow):
+        raise KnowError(f"{where}: `redact.allow` must be a list of strings")
+    for entry in allow:
+        if (cloned or entry.startswith("sha256:")) and not _HASH.fullmatch(entry):
+            raise KnowError(
+                f"{where}: redact.allow: `{entry}` is not `sha256:` and 64 digits",
+                hint="patterns are allowed in your own configuration only" if cloned else "",
+            )
+    if not isinstance(extra, list) or not all(isinstance(entry, dict) for entry in extra):
+        raise KnowError(f"{where}: `redact.extra` must be a list of tables")
+    if not isinstance(pseudonyms, bool):
+        raise KnowError(f"{where}: `redact.pseudonyms` must be true or false")
+    patterns = tuple(
+        ExtraPattern(_text(entry, "kind", where), _text(entry, "pattern", where)) for entry in extra
+    )
+    return RedactConfig(tuple(allow), patterns, pseudonyms)
+
+
 def load_user_config() -> UserConfig:
     """Read the user's configuration; an absent file is an empty one."""
     path = config_path()
@@ -122,6 +179,7 @@ def load_user_config() -> UserConfig:
             )
             for entry in projects
         ),
+        redact=_redact(data, where, cloned=False),
     )
 
 
@@ -179,7 +237,10 @@ def load_repository_config(root: Path) -> RepositoryConfig:
             f"{path}: format {version} is newer than this know understands",
             hint="upgrade knowrepo",
         )
-    return RepositoryConfig(format=version, unknown=tuple(sorted(data)))
+    redact = _redact(data, str(path), cloned=True)
+    table = data.pop("redact", {})
+    unknown = [*data, *(f"redact.{key}" for key in (table if isinstance(table, dict) else ()))]
+    return RepositoryConfig(format=version, redact=redact, unknown=tuple(sorted(unknown)))
 
 
 def find_root(explicit: Path | None = None, *, start: Path | None = None) -> Path:

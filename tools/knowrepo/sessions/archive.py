@@ -30,6 +30,8 @@ from knowrepo.sessions.keep import Kept, archived_line
 from knowrepo.sessions.lines import Line, parse_object, read_lines
 from knowrepo.sessions.readers import recognise
 from knowrepo.sessions.record import Reader
+from knowrepo.sessions.redact import Redactor
+from knowrepo.sessions.redact.settings import redactor_for
 
 Action = Literal["new", "grown", "joined", "unchanged", "empty", "not a transcript", "failed"]
 
@@ -110,9 +112,10 @@ def archive(
         scratch = repository.locks / "archive"
         shutil.rmtree(scratch, ignore_errors=True)  # of a run that was killed; we hold the lock
         scratch.mkdir()
+        redactor = redactor_for(repository.root)
         for source in sources:
             try:
-                yield _archive_one(repository, source, scratch / "session.jsonl")
+                yield _archive_one(repository, source, scratch / "session.jsonl", redactor)
             except OSError as error:
                 # A write names no file: it is the archive's disk that is full.
                 where = error.filename or repository.sessions
@@ -169,19 +172,21 @@ def resolved(lines: Iterable[Line]) -> Iterator[Line]:
         yield waiting
 
 
-def _archive_one(repository: Repository, source: Path, temporary: Path) -> Outcome:
+def _archive_one(
+    repository: Repository, source: Path, temporary: Path, redactor: Redactor
+) -> Outcome:
     reader = _reader_of(source)
     if reader is None:
         empty = source.stat().st_size == 0
         return Outcome(source, "empty" if empty else "not a transcript")
     try:
-        kept, last_id = _bring_in(source, temporary, reader)
+        kept, last_id = _bring_in(source, temporary, reader, redactor)
         name = _name(source, reader.agent, last_id)
         if name is None:
             return Outcome(source, "not a transcript", note="it names no session")
         if not kept.records and not kept.bad:
             return Outcome(source, "empty", str(name), kept=kept)
-        return _publish(repository, source, temporary, name, reader, kept)
+        return _publish(repository, source, temporary, name, reader, kept, redactor)
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -206,13 +211,15 @@ def _names_session(source: Path) -> bool:
     return bool(_UUID.fullmatch(stem) or _AGENT.fullmatch(stem))
 
 
-def _bring_in(source: Path, temporary: Path, reader: Reader) -> tuple[Kept, str]:
+def _bring_in(
+    source: Path, temporary: Path, reader: Reader, redactor: Redactor
+) -> tuple[Kept, str]:
     """Write the source in the archive's form; returns counts and its last session id."""
     kept = Kept()
     last_id = ""
     with source.open("rb") as stream, temporary.open("wb") as out:
         for line in read_lines(stream):
-            archived = archived_line(line, kept)
+            archived = archived_line(line, kept, redactor)
             if archived is not None:
                 out.write(archived + b"\n")
             if line.record is not None:
@@ -243,6 +250,7 @@ def _publish(
     name: _Name,
     reader: Reader,
     kept: Kept,
+    redactor: Redactor,
 ) -> Outcome:
     target = repository.inside(name.path(repository.sessions))
     new_lines = _count_lines(incoming)
@@ -256,7 +264,9 @@ def _publish(
         _replace(incoming, target)
         return Outcome(source, "grown", str(name), new_lines, new_lines - old_lines, kept=kept)
     with target.open("rb") as old, incoming.open("rb") as new:
-        joined = growth.join([_current(old), (line.rstrip(b"\n") for line in new)], _own_id(reader))
+        joined = growth.join(
+            [_current(old, redactor), (line.rstrip(b"\n") for line in new)], _own_id(reader)
+        )
     before = target.read_bytes()
     after = b"".join(line + b"\n" for line in joined)
     if after == before:
@@ -267,7 +277,7 @@ def _publish(
     return Outcome(source, "joined", str(name), len(joined), added, kept=kept)
 
 
-def _current(stream: IO[bytes]) -> Iterator[bytes]:
+def _current(stream: IO[bytes], redactor: Redactor) -> Iterator[bytes]:
     """Yield archived lines brought to the rules of today."""
     ignored = Kept()
     # Every archived line is whole, even where an editor took the last newline.
@@ -275,7 +285,7 @@ def _current(stream: IO[bytes]) -> Iterator[bytes]:
         if growth.is_marker(line.raw):
             yield line.raw
             continue
-        current = archived_line(line, ignored)
+        current = archived_line(line, ignored, redactor)
         if current is not None:
             yield current
 

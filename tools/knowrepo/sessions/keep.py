@@ -19,6 +19,7 @@ from knowrepo.sessions.copies import without_copies
 from knowrepo.sessions.lines import Line, decode
 from knowrepo.sessions.payload import may_hold_payload, stub_of
 from knowrepo.sessions.redact import DEFAULT, Redactor, Suspects
+from knowrepo.sessions.redact.pseudonyms import may_hold_home, with_pseudonyms
 from knowrepo.sessions.written import exact, needs_spelling, written
 
 BAD = "know.bad"
@@ -87,7 +88,7 @@ def archived_line(line: Line, kept: Kept, redactor: Redactor = DEFAULT) -> bytes
     if record is None:
         kept.bad.append(line.number)
         text = line.raw.decode("utf-8", "backslashreplace")  # no byte is lost
-        return written({"type": BAD, "text": redactor.redact(text, kept.redacted)})
+        return written({"type": BAD, "text": _clean(text, kept, redactor)})
     chatter = _chatter(record)
     if chatter:
         kept.dropped_kinds[chatter] += 1
@@ -97,19 +98,25 @@ def archived_line(line: Line, kept: Kept, redactor: Redactor = DEFAULT) -> bytes
         return _archived_record(line, record, kept, redactor)
     except RecursionError:  # nested deeper than this interpreter can follow
         text = decode(line.raw)
-        clean = redactor.redact(text, kept.redacted)
+        clean = _clean(text, kept, redactor)
         return line.raw if clean is text else written({"type": BAD, "text": clean})
+
+
+def _clean(text: str, kept: Kept, redactor: Redactor) -> str:
+    clean = redactor.redact(text, kept.redacted)
+    return with_pseudonyms(clean) if redactor.pseudonyms else clean
 
 
 def _archived_record(line: Line, record: dict[str, Any], kept: Kept, redactor: Redactor) -> bytes:
     suspects = redactor.suspects(line.raw)
     payloads = may_hold_payload(line.raw)
-    if suspects is None and not payloads and "toolUseResult" not in record:
+    homes = redactor.pseudonyms and may_hold_home(line.raw)
+    if suspects is None and not payloads and not homes and "toolUseResult" not in record:
         return line.raw  # as nearly every line
-    look = _Look(redactor, suspects, payloads=payloads, kept=kept)
+    look = _Look(redactor, suspects, payloads=payloads, homes=homes, kept=kept)
     if look.at(record) is not record:
         if needs_spelling(line):
-            again = _Look(redactor, suspects, payloads=payloads, kept=Kept())
+            again = _Look(redactor, suspects, payloads=payloads, homes=homes, kept=Kept())
             return written(again.at(exact(line.raw)), spelled=True)
         return written(look.result)
     if (
@@ -126,18 +133,26 @@ class _Look:
     """One look through a record, by the rules that can match in its line."""
 
     def __init__(
-        self, redactor: Redactor, suspects: Suspects | None, *, payloads: bool, kept: Kept
+        self,
+        redactor: Redactor,
+        suspects: Suspects | None,
+        *,
+        payloads: bool,
+        homes: bool,
+        kept: Kept,
     ) -> None:
         self._redactor = redactor
         self._suspects = suspects
         self._payloads = payloads
+        self._homes = homes
         self._kept = kept
+        self._wanted = suspects is not None or payloads or homes
         self.result: Any = None
 
     def at(self, record: dict[str, Any]) -> Any:
         """Return the record stubbed and redacted; the same object where nothing changed."""
         slim = without_copies(record)
-        self.result = self._value(slim) if self._suspects or self._payloads else slim
+        self.result = self._value(slim) if self._wanted else slim
         return self.result
 
     def _value(self, value: Any) -> Any:
@@ -163,9 +178,9 @@ class _Look:
         return value if same else out
 
     def _clean(self, text: str) -> str:
-        if self._suspects is None:
-            return text
-        return self._redactor.redact(text, self._kept.redacted, self._suspects)
+        if self._suspects is not None:
+            text = self._redactor.redact(text, self._kept.redacted, self._suspects)
+        return with_pseudonyms(text) if self._homes else text
 
     def _text(self, parent: dict[str, Any], key: str, text: str) -> str:
         """Return what is archived of a string that stands under ``key``."""
@@ -174,9 +189,9 @@ class _Look:
         if self._payloads and (stub := stub_of(parent, key, text)) is not None:
             self._kept.stubbed += 1
             return stub
-        if self._suspects is None:
-            return text
-        return self._redactor.redact_value(key, text, self._kept.redacted, self._suspects)
+        if self._suspects is not None:
+            text = self._redactor.redact_value(key, text, self._kept.redacted, self._suspects)
+        return with_pseudonyms(text) if self._homes else text
 
 
 def _is_opaque(parent: dict[str, Any], key: str, text: str) -> bool:

@@ -68,19 +68,20 @@ class Gate:
         self.patterns = {
             probe: re.compile(re.escape(probe.literal) + probe.tail) for probe in self._of
         }
-        groups = list(_grouped([probe for probe in self._of if not probe.fold]))
+        self._always = [probe for probe in self._of if not probe.literal]
+        groups = list(_grouped([p for p in self._of if p.literal and not p.fold]))
         folded = [probe for probe in self._of if probe.fold]
         self._text = _Searches(groups, folded, lambda s: s)
         self._raw = _Searches(groups, folded, lambda s: s.encode())
 
     def rules_for(self, text: str) -> tuple[Rule, ...]:
         """Return the rules that may match in ``text``, in their order."""
-        found = self._text.probes_in(text, text.lower())
+        found = self._always + self._text.probes_in(text, text.lower())
         return self.rules_of(found) if found else ()
 
     def suspects(self, raw: bytes) -> Suspects | None:
         """Return what may be found in the strings of the JSON in ``raw``; None for nothing."""
-        found = self._raw.probes_in(raw, raw.lower())
+        found = self._always + self._raw.probes_in(raw, raw.lower())
         if b"\\u00" in raw or b"\\/" in raw:
             plain = _ESCAPED.sub(_unescaped, raw)
             found += self._raw.probes_in(plain, plain.lower())

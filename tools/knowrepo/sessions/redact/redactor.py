@@ -7,6 +7,8 @@ and gives strings back; what a record is, it does not know.
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterable
 
@@ -32,8 +34,27 @@ class Redactor:
     without a finding is returned as the same object.
     """
 
-    def __init__(self, rules: Iterable[Rule] = DEFAULT_RULES) -> None:
+    def __init__(
+        self,
+        rules: Iterable[Rule] = DEFAULT_RULES,
+        *,
+        allowed: tuple[re.Pattern[str], ...] = (),
+        allowed_hashes: frozenset[str] = frozenset(),
+        pseudonyms: bool = False,
+    ) -> None:
         self.gate = Gate(rules)
+        self.pseudonyms = pseudonyms
+        self._allowed = allowed
+        self._allowed_hashes = allowed_hashes
+
+    def _is_allowed(self, secret: str) -> bool:
+        """Say whether the user, or the repository by its hash, wants a finding left."""
+        if any(pattern.search(secret) for pattern in self._allowed):
+            return True
+        return bool(self._allowed_hashes) and (
+            hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+            in self._allowed_hashes
+        )
 
     def suspects(self, line: bytes) -> Suspects | None:
         """Return what may be found in the strings of a line of JSON; None for nothing."""
@@ -90,7 +111,7 @@ class Redactor:
     def _is_named_secret(self, name: str, value: str) -> bool:
         if not names.tells(name) or len(value) > 8192 or any(c.isspace() for c in value):
             return False
-        return looks_random(PLACEHOLDER.sub("", value))
+        return looks_random(PLACEHOLDER.sub("", value)) and not self._is_allowed(value)
 
     def _kind_of(self, value: str) -> str:
         """Return the kind of a value that is a secret by its name."""
@@ -105,7 +126,10 @@ class Redactor:
         if len(text) < SHORTEST:
             return text
         spans = _joined(
-            (start, end, rule.kind) for rule in rules for start, end in rule.spans(text)
+            (start, end, rule.kind)
+            for rule in rules
+            for start, end in rule.spans(text)
+            if not self._is_allowed(text[start:end])
         )
         if not spans:
             return text
