@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from knowrepo import __version__
-from knowrepo.cli import archive, concepts, index, init, model, recall
+from knowrepo.cli import archive, concepts, index, init, model, recall, scan
 from knowrepo.cli.common import say
 from knowrepo.errors import KnowError
 
@@ -30,12 +30,14 @@ app = typer.Typer(
 )
 app.command("init")(init.init)
 app.command("archive")(archive.archive)
+app.command("scan")(scan.scan)
 app.command("check")(concepts.check)
 app.add_typer(concepts.tags, name="tags")
 app.command("index")(index.index)
 app.command("status")(index.status)
 app.command("recall")(recall.recall)
 app.add_typer(model.app, name="model")
+concepts.hook.command("scan")(scan.staged)
 app.add_typer(concepts.hook, name="hook", hidden=True)
 
 

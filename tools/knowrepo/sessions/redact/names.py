@@ -71,6 +71,8 @@ def tells(name: str) -> bool:
         )
     if last in {"hash", "digest", "sid"} or (last == "id" and before != "secret"):
         return False
+    if last == "pass":  # alone it is what a test did
+        return bool(before)
     return last in _SECRET or last.endswith(_ENDINGS)
 
 

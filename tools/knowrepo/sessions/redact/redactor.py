@@ -86,6 +86,18 @@ class Redactor:
         clean = "".join(pieces)
         return text if clean == text else clean
 
+    def findings(self, text: str) -> list[tuple[int, str]]:
+        """Return where secrets begin in a text, and their kinds; placeholders are none."""
+        found: list[tuple[int, str]] = []
+        position = 0
+        for placeholder in (*PLACEHOLDER.finditer(text), None):
+            end = placeholder.start() if placeholder else len(text)
+            piece = text[position:end]
+            spans = self._spans(piece, self.gate.rules_for(piece))
+            found += [(position + start, kind) for start, _, kind in spans]
+            position = placeholder.end() if placeholder else end
+        return found
+
     def redact_value(
         self,
         name: str,
@@ -119,18 +131,21 @@ class Redactor:
         self.redact(value, counts)
         return next(iter(counts), names.KIND)
 
+    def _spans(self, text: str, rules: Iterable[Rule]) -> list[tuple[int, int, str]]:
+        return _joined(
+            (start, end, rule.kind)
+            for rule in rules
+            for start, end in rule.spans(text)
+            if not self._is_allowed(text[start:end])
+        )
+
     def _piece(
         self, text: str, rules: tuple[Rule, ...], found: Counter[str] | None, rounds: int
     ) -> str:
         """Redact a text that holds no placeholder."""
         if len(text) < SHORTEST:
             return text
-        spans = _joined(
-            (start, end, rule.kind)
-            for rule in rules
-            for start, end in rule.spans(text)
-            if not self._is_allowed(text[start:end])
-        )
+        spans = self._spans(text, rules)
         if not spans:
             return text
         if found is not None:

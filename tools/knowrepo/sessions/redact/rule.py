@@ -91,7 +91,7 @@ def begins_word(text: str, start: int) -> bool:
 # $NAME, ${NAME}, $(command), <name>, {{name}}, %NAME%, [name], `command`, call(x), a.b.c
 _REFERENCE = re.compile(
     r"\$[A-Za-z_]\w*\Z|\$[{(]|[<{\[*`]|%\w+%|[A-Za-z_][\w.]*\([^()]*\)?\Z"
-    r"|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\Z"
+    r"|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\Z|\+[A-Za-z_][\w.]*(?:[),;]|\Z)"
 )
 _EXAMPLE = re.compile(r"(?i)example|placeholder|your[_-]|xxxx|\*\*\*|redacted")
 # What stands where a value is given but no real one: only to judge values by,
