@@ -41,6 +41,7 @@ _OPAQUE_NAMES = frozenset(
     }
 )
 _SHORTEST_OPAQUE = 64
+_SHORTEST_KEY = 12  # a shorter one can neither be a secret nor hold one
 
 
 @dataclass
@@ -108,25 +109,27 @@ def _clean(text: str, kept: Kept, redactor: Redactor) -> str:
 
 
 def _archived_record(line: Line, record: dict[str, Any], kept: Kept, redactor: Redactor) -> bytes:
-    suspects = redactor.suspects(line.raw)
-    payloads = may_hold_payload(line.raw)
-    homes = redactor.pseudonyms and may_hold_home(line.raw)
-    if suspects is None and not payloads and not homes and "toolUseResult" not in record:
-        return line.raw  # as nearly every line
-    look = _Look(redactor, suspects, payloads=payloads, homes=homes, kept=kept)
-    if look.at(record) is not record:
-        if needs_spelling(line):
-            again = _Look(redactor, suspects, payloads=payloads, homes=homes, kept=Kept())
-            return written(again.at(exact(line.raw)), spelled=True)
-        return written(look.result)
-    if (
-        suspects
-        and _repeats_a_key(line.raw)
-        and redactor.redact(decode(line.raw)) != decode(line.raw)
-    ):
-        # What the parser did not see must not stay.
-        return written(exact(line.raw), spelled=True)
-    return line.raw
+    raw, spelled = line.raw, False
+    slim = without_copies(record)
+    if slim is not record:  # what was said twice need not be looked through twice
+        spelled = needs_spelling(line)
+        if spelled:
+            slim = without_copies(exact(raw))
+        raw = written(slim, spelled=spelled)
+    look = _Look.at(raw, slim, redactor, kept)
+    if look is None:
+        return raw  # as nearly every line
+    clean = look.value(slim)
+    if clean is not slim:
+        if spelled or not needs_spelling(line):
+            return written(clean, spelled=spelled)
+        again = _Look.at(raw, slim, redactor, Kept()) or look
+        return written(again.value(exact(line.raw)), spelled=True)
+    if slim is record and look.suspects and _repeats_a_key(raw):
+        text = decode(raw)
+        if redactor.redact(text) != text:  # what the parser did not see must not stay
+            return written(exact(raw), spelled=True)
+    return raw
 
 
 class _Look:
@@ -141,27 +144,30 @@ class _Look:
         homes: bool,
         kept: Kept,
     ) -> None:
+        self.suspects = suspects
         self._redactor = redactor
-        self._suspects = suspects
         self._payloads = payloads
         self._homes = homes
         self._kept = kept
-        self._wanted = suspects is not None or payloads or homes
-        self.result: Any = None
 
-    def at(self, record: dict[str, Any]) -> Any:
-        """Return the record stubbed and redacted; the same object where nothing changed."""
-        slim = without_copies(record)
-        self.result = self._value(slim) if self._wanted else slim
-        return self.result
+    @classmethod
+    def at(cls, raw: bytes, record: dict[str, Any], redactor: Redactor, kept: Kept) -> _Look | None:
+        """Return a look for a record and its line, None where nothing can be found in it."""
+        suspects = redactor.suspects(raw)
+        payloads = may_hold_payload(raw, record)
+        homes = redactor.pseudonyms and may_hold_home(raw)
+        if suspects is None and not payloads and not homes:
+            return None
+        return cls(redactor, suspects, payloads=payloads, homes=homes, kept=kept)
 
-    def _value(self, value: Any) -> Any:
+    def value(self, value: Any) -> Any:
+        """Return a value stubbed and redacted; the same object where nothing changed."""
         if isinstance(value, str):
             return self._clean(value)
         if isinstance(value, dict):
             return self._object(value)
         if isinstance(value, list):
-            items = [self._value(item) for item in value]
+            items = [self.value(item) for item in value]
             return value if all(a is b for a, b in zip(items, value, strict=True)) else items
         return value
 
@@ -169,8 +175,8 @@ class _Look:
         out: dict[str, Any] = {}
         same = True
         for key, item in value.items():
-            new = self._text(value, key, item) if isinstance(item, str) else self._value(item)
-            name = self._clean(key)
+            new = self._text(value, key, item) if isinstance(item, str) else self.value(item)
+            name = self._clean(key) if len(key) >= _SHORTEST_KEY else key
             while name in out:  # two secrets as keys: both values stay
                 name += "+"
             same = same and new is item and name is key
@@ -178,8 +184,8 @@ class _Look:
         return value if same else out
 
     def _clean(self, text: str) -> str:
-        if self._suspects is not None:
-            text = self._redactor.redact(text, self._kept.redacted, self._suspects)
+        if self.suspects is not None:
+            text = self._redactor.redact(text, self._kept.redacted, self.suspects)
         return with_pseudonyms(text) if self._homes else text
 
     def _text(self, parent: dict[str, Any], key: str, text: str) -> str:
@@ -189,8 +195,8 @@ class _Look:
         if self._payloads and (stub := stub_of(parent, key, text)) is not None:
             self._kept.stubbed += 1
             return stub
-        if self._suspects is not None:
-            text = self._redactor.redact_value(key, text, self._kept.redacted, self._suspects)
+        if self.suspects is not None:
+            text = self._redactor.redact_value(key, text, self._kept.redacted, self.suspects)
         return with_pseudonyms(text) if self._homes else text
 
 

@@ -15,8 +15,11 @@ from typing import Any
 
 BOM = b"\xef\xbb\xbf"
 # A broken line is searched for records this often; beyond it the rest is kept as
-# it is. Each attempt may read to the end of the line, which can have megabytes.
+# it is. Each attempt may read to the end of the line, which can have megabytes,
+# so what they read together is bounded too, as a multiple of the line.
 MOST_ATTEMPTS = 200
+MOST_READ = 4
+_SHORT_LINE = 1 << 16
 _REVERSIBLE = "surrogateescape"  # an invalid byte comes out of the text as it went in
 _decoder = json.JSONDecoder()
 
@@ -117,20 +120,30 @@ def _joined(raw: bytes) -> Iterator[bytes]:
     text = raw.decode("utf-8", _REVERSIBLE)
     given = 0  # all before this has been given out
     position = text.find("{")
+    left = max(_SHORT_LINE * MOST_ATTEMPTS, MOST_READ * len(text))  # characters to be read
     for _ in range(MOST_ATTEMPTS):
-        if position == -1:
+        if position == -1 or left < 0:
             break
         try:
             value, end = _decoder.raw_decode(text, position)
-        except (ValueError, RecursionError):
+        except (ValueError, RecursionError) as error:
+            left -= _read_until(error, text) - position
             position = text.find('{"', position + 1)
             continue
+        left -= end - position
         if _is_record(value, alone=not text[given:position].strip()):
             yield from _non_blank(text[given:position])
             yield text[position:end].encode("utf-8", _REVERSIBLE)
             given = end
         position = text.find("{", end)
     yield from _non_blank(text[given:])
+
+
+def _read_until(error: Exception, text: str) -> int:
+    """Return how far a failed attempt has read: an open string is read to the end."""
+    if isinstance(error, json.JSONDecodeError) and not error.msg.startswith("Unterminated"):
+        return error.pos
+    return len(text)
 
 
 def _non_blank(text: str) -> Iterator[bytes]:

@@ -18,14 +18,26 @@ _WHOLE_FILES = frozenset({"originalFile", "originalFileContents"})
 # The names under which base64 stands, and beside which key it is told from text.
 _TYPES = ("media_type", "mimeType", "mediaType", "mime_type", "mime", "format")
 _DATA_URL = re.compile(r"data:([\w.+-]{1,64}/[\w.+-]{1,64})?(?:;[\w.+=-]{1,64}){0,4};base64,")
-_HINT = re.compile(rb"\"(?:data|file_data|result)\"\s{0,4}:\s{0,4}\"(?:[A-Za-z0-9+/]|\\/){128}")
+# One of these stands in every line with a payload. Each is led by a rare letter,
+# by which it is found several times as fast as by its first.
+_BASE64 = re.compile(rb"6(?<=base6)4").search
+_TYPED = re.compile(rb"T(?<=imeT)ype").search
+_OTHER = re.compile(rb"_(?:audio|generation_call|data)\b").search
 
 
-def may_hold_payload(raw: bytes) -> bool:
+def may_hold_payload(raw: bytes, record: dict[str, Any]) -> bool:
     """Say whether a line is worth looking through for payloads."""
-    return len(raw) > _SHORTEST and (
-        b"base64" in raw or b"originalFile" in raw or _HINT.search(raw) is not None
-    )
+    if len(raw) <= _SHORTEST:
+        return False
+    if _BASE64(raw) or _TYPED(raw) or _holds_file(record):
+        return True
+    return "message" not in record and _OTHER(raw) is not None
+
+
+def _holds_file(record: dict[str, Any]) -> bool:
+    """Say whether a record holds a whole file, as it was before an edit."""
+    extra = record.get("toolUseResult")
+    return isinstance(extra, dict) and not _WHOLE_FILES.isdisjoint(extra)
 
 
 def stub_of(parent: dict[str, Any], key: str, value: str) -> str | None:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import AnyStr, Generic
 
-from knowrepo.sessions.redact.rule import RUN, Probe, Rule
+from knowrepo.sessions.redact.rule import ALNUM_RUN, RUN, Probe, Rule
 
 # Characters by how often a transcript has them, in a thousand; others are rarer.
 _FREQUENT = {
@@ -22,8 +22,9 @@ _FREQUENT = {
     **dict.fromkeys(".f01b2yk_v4w", 8), **dict.fromkeys("356897xCSTAI=ED", 5),
 }  # fmt: skip
 _RARE = 2
+_TOO_FREQUENT = 18
 # JSON may spell any character as an escape, and some writers spell `/` and `<` so.
-_ESCAPED = re.compile(rb"\\u00([2-7][0-9A-Fa-f])|\\/")
+_ESCAPED = re.compile(rb"\\(?:u00([2-7][0-9A-Fa-f])|/)")
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class Gate:
         }
         self._always = [probe for probe in self._of if not probe.literal]
         groups = list(_grouped([p for p in self._of if p.literal and not p.fold]))
-        folded = [probe for probe in self._of if probe.fold]
+        folded = list(_grouped([p for p in self._of if p.literal and p.fold]))
         self._text = _Searches(groups, folded, lambda s: s)
         self._raw = _Searches(groups, folded, lambda s: s.encode())
 
@@ -82,7 +83,7 @@ class Gate:
     def suspects(self, raw: bytes) -> Suspects | None:
         """Return what may be found in the strings of the JSON in ``raw``; None for nothing."""
         found = self._always + self._raw.probes_in(raw, raw.lower())
-        if b"\\u00" in raw or b"\\/" in raw:
+        if _ESCAPED.search(raw):
             plain = _ESCAPED.sub(_unescaped, raw)
             found += self._raw.probes_in(plain, plain.lower())
         return Suspects(self, dict.fromkeys(found)) if found else None
@@ -112,65 +113,96 @@ def _grouped(probes: list[Probe]) -> Iterator[_Group]:
         left = [probe for probe in left if anchor not in probe.literal]
 
 
-_Asked = tuple[Probe, re.Pattern[AnyStr]]
+_Asked = tuple[AnyStr, Callable[[AnyStr], object], "_Search[AnyStr]"]
 
 
 class _Searches(Generic[AnyStr]):
     """The searches over texts of one type, `str` or `bytes`."""
 
     def __init__(
-        self, groups: list[_Group], folded: list[Probe], spell: Callable[[str], AnyStr]
+        self, exact: list[_Group], folded: list[_Group], spell: Callable[[str], AnyStr]
     ) -> None:
-        self._groups: list[tuple[re.Pattern[AnyStr], list[_Asked[AnyStr]]]] = [
-            (
-                re.compile(spell(_any_of(group))),
-                [(p, re.compile(spell(re.escape(p.literal) + p.tail))) for p in group.probes],
-            )
-            for group in groups
+        self._exact: list[_Search[AnyStr]] = [_Search(group, spell) for group in exact]
+        self._folded: list[_Search[AnyStr]] = [_Search(group, spell) for group in folded]
+        # What every line is asked, flat: a call more for each would be felt.
+        self._of_text: list[_Asked[AnyStr]] = [
+            (search.needs, search.ways, search) for search in self._exact
         ]
-        words: dict[str, list[Probe]] = {}
-        for probe in folded:
-            words.setdefault(probe.literal, []).append(probe)
-        self._words: list[tuple[AnyStr, re.Pattern[AnyStr], list[_Asked[AnyStr]]]] = [
-            (
-                spell(w),
-                re.compile(spell(f"{re.escape(w)}(?:{'|'.join(p.tail for p in probes)})")),
-                [(p, re.compile(spell(re.escape(w) + p.tail))) for p in probes],
-            )
-            for w, probes in words.items()
+        self._of_lowered: list[_Asked[AnyStr]] = [
+            (search.needs, search.ways, search) for search in self._folded
         ]
 
     def probes_in(self, text: AnyStr, lowered: AnyStr) -> list[Probe]:
         """Return the probes that ``text`` passes."""
         found: list[Probe] = []
-        for together, probes in self._groups:
-            if together.search(text):
-                found += [probe for probe, pattern in probes if pattern.search(text)]
-        for word, together, probes in self._words:
-            if word in lowered and together.search(lowered):
-                found += [probe for probe, pattern in probes if pattern.search(lowered)]
+        for needs, ways, search in self._of_text:
+            if needs in text and ways(text):
+                found += search.which(text)
+        for needs, ways, search in self._of_lowered:
+            if needs in lowered and ways(lowered):
+                found += search.which(lowered)
         return found
 
 
-def _any_of(group: _Group) -> str:
+class _Search(Generic[AnyStr]):
+    """One search for a group of probes; where it hits, which of them they are."""
+
+    def __init__(self, group: _Group, spell: Callable[[str], AnyStr]) -> None:
+        literals = list(dict.fromkeys(probe.literal for probe in group.probes))
+        self._ways: re.Pattern[AnyStr] = re.compile(spell(_any_of(group, literals)))
+        self._probes: list[list[tuple[Probe, Callable[[AnyStr], object]]]] = [
+            [
+                (p, re.compile(spell(re.escape(p.literal) + p.tail)).search)
+                for p in group.probes
+                # Where one literal ends another (`key-`, `tskey-`) either may be meant.
+                if p.literal.endswith(literal) or literal.endswith(p.literal)
+            ]
+            for literal in literals
+        ]
+        self.ways: Callable[[AnyStr], object] = self._ways.search
+        # A whole literal is found faster than its characters, where all are frequent.
+        alone = len(literals) == 1 and _FREQUENT.get(group.anchor, _RARE) >= _TOO_FREQUENT
+        needed = {probe.needs for probe in group.probes}
+        self.needs: AnyStr = spell(
+            literals[0] if alone else needed.pop() if len(needed) == 1 else ""
+        )
+
+    def which(self, text: AnyStr) -> Iterator[Probe]:
+        """Yield the probes that a text passes which the search found."""
+        for name in {match.lastgroup or "n0" for match in self._ways.finditer(text)}:
+            yield from (p for p, search in self._probes[int(name[1:])] if search(text))
+
+
+def _any_of(group: _Group, literals: list[str]) -> str:
     """Return a pattern for any literal of a group, led by the character they share.
 
-    Where a long run must follow, that is looked at once for all of them, and the
-    character before: so a uuid's dashes cost next to nothing.
+    The group `nN` matches where the literal of that number stands. Where a long run must
+    follow, that is looked at once for all of them, and the character before: so
+    a uuid's dashes cost next to nothing.
     """
-    ways: list[str] = []
-    tokens: list[str] = []
     anchor = re.escape(group.anchor)
-    for probe in group.probes:
-        before, _, after = probe.literal.rpartition(group.anchor)
-        if before and not after and probe.tail == RUN:
-            tokens.append(before)
-            continue
-        # What follows is looked at first: a plain letter is quickly told.
-        behind = f"(?<={re.escape(probe.literal)})" if before else ""
-        ways.append(re.escape(after) + behind + probe.tail)
-    if tokens:
-        last = "".join(sorted({re.escape(before[-1]) for before in tokens}))
-        lead = "|".join(f"(?<={re.escape(before)}{anchor})" for before in sorted(tokens))
-        ways.append(f"(?<=[{last}]{anchor})(?={RUN})(?:{lead})")
+    ways: list[str] = []
+    runs: dict[str, list[tuple[str, str]]] = {}
+    for number, literal in enumerate(literals):
+        before, _, after = literal.rpartition(group.anchor)
+        tails = [probe.tail for probe in group.probes if probe.literal == literal]
+        behind = f"(?<={re.escape(literal)})" if before else ""
+        rest = f"(?:{'|'.join(tails)})(?P<n{number}>)"
+        if not after and before:
+            run = tails[0] if tails in ([RUN], [ALNUM_RUN]) else ""
+            way = f"{behind}(?P<n{number}>)" if run else behind + rest
+            runs.setdefault(run, []).append((before, way))
+        else:  # what follows is looked at first: a plain letter is quickly told
+            ways.append(re.escape(after) + behind + rest)
+    for run, leads in runs.items():
+        ends = _ends([before for before, _ in leads])
+        follows = f"(?={run})" if run else ""
+        ways.append(f"(?<={ends}{anchor}){follows}(?:{'|'.join(way for _, way in leads)})")
     return f"{anchor}(?:{'|'.join(ways)})"
+
+
+def _ends(words: list[str]) -> str:
+    """Return classes of the last characters of some words: two, where all have as many."""
+    length = min(2, *(len(word) for word in words)) if len(words) > 1 else min(2, len(words[0]))
+    places = ({word[-place] for word in words} for place in range(length, 0, -1))
+    return "".join(f"[{''.join(sorted(map(re.escape, place)))}]" for place in places)

@@ -57,14 +57,7 @@ PLUGINS: tuple[Plugin, ...] = (
         "discord",
         "DiscordBotTokenDetector",
         "discord-token",
-        _p(".", tail=r"[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27}"),
-        longer=True,
-    ),
-    Plugin(
-        "github_token",
-        "GitHubTokenDetector",
-        "github-token",
-        _p("ghp_", "gho_", "ghu_", "ghs_", "ghr_", tail=RUN),
+        _p(".", tail=rf"(?={RUN})(?<=[A-Za-z0-9_-]{{23}}[.][A-Za-z0-9_-]{{6}}[.])"),
         longer=True,
     ),
     Plugin(
@@ -87,7 +80,7 @@ PLUGINS: tuple[Plugin, ...] = (
         longer=True,
     ),
     Plugin("mailchimp", "MailchimpDetector", "mailchimp-key", _p("-us", tail=r"\d")),
-    Plugin("pypi_token", "PypiTokenDetector", "pypi-token", _p("pypi-AgE"), longer=True),
+    Plugin("pypi_token", "PypiTokenDetector", "pypi-token", _p("pypi-", tail=RUN), longer=True),
     Plugin(
         "sendgrid",
         "SendGridDetector",
@@ -96,22 +89,18 @@ PLUGINS: tuple[Plugin, ...] = (
         longer=True,
     ),
     Plugin(
-        "slack",
-        "SlackDetector",
-        "slack-token",
-        _p("xoxa-", "xoxb-", "xoxo-", "xoxp-", "xoxr-", "xoxs-", tail=RUN),
-        longer=True,
-    ),
-    Plugin("square_oauth", "SquareOAuthDetector", "square-token", _p("sq0csp-", tail=RUN)),
-    Plugin("stripe", "StripeDetector", "stripe-key", _p("k_live_", tail=RUN), longer=True),
-    Plugin(
         "telegram_token",
         "TelegramBotTokenDetector",
         "telegram-token",
         _p(":AA", tail="[0-9A-Za-z_-]{33}"),
         after="bot",
     ),
-    Plugin("twilio", "TwilioKeyDetector", "twilio-key", _p("AC", "SK", tail="[a-z0-9]{32}")),
+    Plugin(
+        "twilio",
+        "TwilioKeyDetector",
+        "twilio-key",
+        _p("AC", tail="[a-z0-9]{32}"),
+    ),
 )
 
 

@@ -163,19 +163,24 @@ def _find(pattern: str, accept: Callable[[re.Match[str]], bool]) -> Callable[[st
 # there, and each level of quoting doubles the backslashes. A bare value that
 # goes on as code does is none.
 _SPACE = r"(?:[ \t]|\\{1,4}t)"
+_VALUE = (
+    rf"{_SPACE}*+(?:[fbru@]?\\{{0,7}}[\"'`](?:\\{{0,7}}[\"'`]){{0,2}}[^\s\"'`<>\\]{{8}}"
+    r"|(?![A-Za-z_$]+[.(\[])[^\s\"'`,;&|<>\\(){}\[\]]{8})"
+)
 _TAIL = (
     rf"[a-z0-9_-]{{0,33}}(?:(?:\x1b|\\{{1,2}}u001b)\[[0-9;]{{0,12}}m|\\{{0,7}}[\"'\])]|{_SPACE})*+"
     rf"(?::=|=>|={{1,3}}|:|>|%3d|value=){_SPACE}*+(?:(?:\x1b|\\{{1,2}}u001b)\[[0-9;]{{0,12}}m)?"
-    r"(?:[fbru@]?\\{0,7}[\"'`](?:\\{0,7}[\"'`]){0,2}[^\s\"'`<>\\]{8}"
-    r"|(?![a-z_$]+[.(\[])[^\s\"'`,;&|<>\\(){}\[\]]{8})"
+    rf"{_VALUE}"
 )
 # The same without a sign between: `--token x`, `password x`, `the secret is x`.
 _SPOKEN_TAIL = r"(?:phrase|word|wd)?(?: is:?)?[ =]\\{0,7}[\"'`]?(?=[^\s\d]{0,64}\d)\S{8}"
-_WORD_PROBES = (
-    *(Probe(word, _TAIL, fold=True) for word in ("secret", "token", "pass", "pwd")),
+WORD_PROBES = (
+    *(Probe(word, _TAIL, fold=True) for word in ("secret", "pass")),
+    Probe("token", rf"(?!s\\{{0,7}}[\"'])(?:{_TAIL})", fold=True),  # no count of them
+    Probe("=", rf"(?<=[pP][wW][dD]=){_VALUE}"),
     Probe("key", rf"(?<=[a-z_ -]key){_TAIL}", fold=True),
 )
-_SPOKEN_PROBES = tuple(
+SPOKEN_PROBES = tuple(
     Probe(word, _SPOKEN_TAIL, fold=True) for word in ("secret", "token", "pass", "key")
 )
 
@@ -199,7 +204,7 @@ _OPERAND = r" ?\\{0,7}[\"']?[^\s\"'`<>\\/.~$-][^\s\"'`<>\\]{7}"
 RULES: tuple[Rule, ...] = (
     Rule(
         "aws-secret",
-        _WORD_PROBES,
+        WORD_PROBES,
         _where(
             "ccess",
             rf"(?i:secret_?access_?key){_CLOSE}{_GAP}{_SIGN}{_GAP}(?:{_QUOTE})?"
@@ -209,15 +214,15 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "databricks-token",
-        (*_WORD_PROBES, *_SPOKEN_PROBES),
+        (*WORD_PROBES, *SPOKEN_PROBES),
         _where(
             "dapi", r"(?<![A-Za-z0-9])(?P<secret>dapi[0-9a-f]{32}(?:-\d)?)(?![A-Za-z0-9])", _random
         ),
     ),
-    Rule(KIND, _WORD_PROBES, _assignments),
+    Rule(KIND, WORD_PROBES, _assignments),
     Rule(  # --password …, and in words: the password is …
         KIND,
-        _SPOKEN_PROBES,
+        SPOKEN_PROBES,
         _find(
             rf"(?:--[a-z-]{{0,32}}?{_FLAGS}[ =]|\b{_SAID} is:? )\\{{0,3}}[\"'`]?{_QUOTED}", _random
         ),
@@ -254,7 +259,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "netrc",
-        _SPOKEN_PROBES,
+        SPOKEN_PROBES,
         _find(
             r"\blogin[ \t]\S{1,64}(?:\s|\\[nrt]){1,8}password[ \t](?P<secret>[^\s\"'`<>\\]{8,256})",
             _random,
@@ -277,7 +282,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "npm-token",
-        (Probe(":_", "(?:auth|password)"),),
+        (Probe(":_auth"), Probe(":_password")),
         _find(
             r":_(?:authToken|auth|password)[ =]{1,3}\\{0,3}[\"']?(?P<secret>[A-Za-z0-9+/=_-]{12,})",
             _random,

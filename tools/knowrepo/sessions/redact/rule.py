@@ -20,12 +20,15 @@ Span = tuple[int, int]
 
 RUN = "[A-Za-z0-9_-]{16}"
 """The tail of a probe for tokens: what follows their prefix is long."""
+ALNUM_RUN = "[A-Za-z0-9]{16}"
+"""The same where neither dash nor underscore follows soon: much rarer in text."""
 
 
 class Probe(NamedTuple):
     """What must stand in a text for a rule to match: a literal, and a pattern after it.
 
-    With ``fold`` both are compared in lower case. Neither may hold what JSON
+    With ``fold`` both are compared in lower case. ``needs`` is a rare character
+    that must stand in the text too. Neither may hold what JSON
     escapes (quotes, control characters) without allowing for the escape: a
     probe is also put to the bytes of a whole line.
     """
@@ -33,6 +36,7 @@ class Probe(NamedTuple):
     literal: str
     tail: str = ""
     fold: bool = False
+    needs: str = ""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from knowrepo.sessions.redact import names
 from knowrepo.sessions.redact.rule import (
+    ALNUM_RUN,
     RUN,
     Accept,
     Probe,
@@ -90,20 +92,22 @@ def _jwts(text: str) -> Iterator[Span]:
 
 RULES: tuple[Rule, ...] = (
     form("anthropic-key", _p("sk-ant-"), rf"sk-ant-{_URLSAFE}{{20,}}"),
-    form("openrouter-key", _p("sk-or-v1-", "sk-or-v2-"), rf"sk-or-v\d-{_ALNUM}{{32,}}"),
+    form("openrouter-key", _p("sk-or-"), rf"sk-or-v\d-{_ALNUM}{{32,}}"),
     form(
         "openai-key",
         _p("sk-", "sk-proj-", "sk-svcacct-", "sk-admin-"),
         rf"sk-(?:(?:proj|svcacct|admin)-{_URLSAFE}{{20,}}"
         rf"|{_ALNUM}{{20}}T3BlbkFJ{_ALNUM}{{20,}}|{_ALNUM}{{48,}})",
     ),
-    form("github-token", _p("github_pat_"), r"github_pat_\w{22,255}"),
+    form("github-token", _p("github_pat_", tail=ALNUM_RUN), r"github_pat_\w{22,255}"),
     form(
-        "github-token", _p("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), rf"gh[pousr]_{_ALNUM}{{36,255}}"
+        "github-token",
+        _p("ghp_", "gho_", "ghu_", "ghs_", "ghr_", tail=ALNUM_RUN),
+        rf"gh[pousr]_{_ALNUM}{{36,255}}",
     ),
     form(
         "slack-token",
-        _p("xapp-1-", "xapp-2-", "xoxp-1-", "xoxb-1-"),
+        _p("xapp-", "xoxp-", "xoxb-"),
         r"(?:xapp-\d-|xoxe\.xox[bp]-\d-)[A-Za-z0-9-]{20,}",
     ),
     form(
@@ -113,13 +117,13 @@ RULES: tuple[Rule, ...] = (
     ),
     form(
         "slack-webhook",
-        _p("hooks.slack.com", tail=""),
+        [Probe("hooks.slack.com", fold=True)],
         r"hooks\.slack\.com\\*/services\\*/(?P<secret>T\w+\\*/B\w+\\*/[A-Za-z0-9_]{20,})",
         accept=lambda m: not is_example(m["secret"]) and len(set(m["secret"][-20:])) > 6,
     ),
     form(
         "discord-webhook",
-        _p(".com/api/webhooks/", tail=""),
+        [Probe("/api/webhooks/", fold=True)],
         rf"discord(?:app)?\.com/api/webhooks/\d{{6,24}}/(?P<secret>{_URLSAFE}{{30,}})",
     ),
     form("google-key", _p("AIza", tail=""), r"AIza[0-9A-Za-z_-]{35,64}"),
@@ -130,23 +134,36 @@ RULES: tuple[Rule, ...] = (
         _p("SharedAccessKey=", "SharedAccessSignature=", "&sig=", tail=""),
         r"(?:SharedAccessKey|SharedAccessSignature|(?<=&)sig)=(?P<secret>[A-Za-z0-9+/%=]{30,200})",
     ),
-    form("stripe-key", _p("k_live_", "k_test_"), r"[sr]k_(?:live|test)_[A-Za-z0-9]{16,}"),
-    form("stripe-key", _p("whsec_"), r"whsec_[A-Za-z0-9+/=]{24,}"),
-    form("npm-token", _p("npm_"), rf"npm_{_ALNUM}{{36,}}"),
-    form("huggingface-token", _p("hf_", "api_org_"), rf"(?:hf_|api_org_){_ALNUM}{{34,}}"),
-    form("groq-key", _p("gsk_"), rf"gsk_{_ALNUM}{{48,}}"),
+    form(
+        "stripe-key",
+        _p("k_live_", "k_test_", tail=ALNUM_RUN),
+        r"[sr]k_(?:live|test)_[A-Za-z0-9]{16,}",
+    ),
+    form("stripe-key", _p("whsec_", tail=""), r"whsec_[A-Za-z0-9+/=]{24,}"),
+    form("npm-token", _p("npm_", tail=ALNUM_RUN), rf"npm_{_ALNUM}{{36,}}"),
+    form(
+        "huggingface-token",
+        _p("hf_", "api_org_", tail=ALNUM_RUN),
+        rf"(?:hf_|api_org_){_ALNUM}{{34,}}",
+    ),
+    form("groq-key", _p("gsk_", tail=ALNUM_RUN), rf"gsk_{_ALNUM}{{48,}}"),
     form("xai-key", _p("xai-"), rf"xai-{_ALNUM}{{70,}}"),
     form("perplexity-key", _p("pplx-"), rf"pplx-{_ALNUM}{{40,}}"),
-    form("replicate-token", _p("r8_"), rf"r8_{_ALNUM}{{37,}}"),
+    form("replicate-token", _p("r8_", tail=ALNUM_RUN), rf"r8_{_ALNUM}{{37,}}"),
     form("nvidia-key", _p("nvapi-"), rf"nvapi-{_URLSAFE}{{60,}}"),
     form("mailgun-key", _p("key-"), r"key-[0-9a-f]{32}"),
+    form("twilio-key", names.WORD_PROBES, r"SK[0-9a-f]{32}(?![0-9a-f])"),
     form(  # the library finds the account; this is what opens it
         "twilio-key",
         _p("AC", tail="[0-9a-f]{32}"),
         r"AC[0-9a-f]{32}\\{0,3}[\"']?[,:][ \t]{0,4}\\{0,3}[\"']?"
         r"(?P<secret>[0-9a-f]{32})(?![0-9a-f])",
     ),
-    form("digitalocean-token", _p("dop_v1_", "doo_v1_", "dor_v1_"), r"do[opr]_v1_[0-9a-f]{64}"),
+    form(
+        "digitalocean-token",
+        _p("dop_v1_", "doo_v1_", "dor_v1_", tail=ALNUM_RUN),
+        r"do[opr]_v1_[0-9a-f]{64}",
+    ),
     form("heroku-key", _p("HRKU-"), rf"HRKU-{_URLSAFE}{{36,}}"),
     form(
         "square-token",
@@ -160,13 +177,13 @@ RULES: tuple[Rule, ...] = (
     ),
     form(
         "shopify-token",
-        _p("shpat_", "shpca_", "shppa_", "shpss_"),
+        _p("shpat_", "shpca_", "shppa_", "shpss_", tail=ALNUM_RUN),
         r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32,}",
     ),
     form("vault-token", _p("hvs.", "hvb.", "hvr."), rf"hv[sbr]\.{_URLSAFE}{{24,}}"),
     form(
         "vault-token",
-        _p("s.", tail="(?<![A-Za-z0-9_]s[.])[A-Za-z0-9]{24}"),
+        _p("s.", tail="(?<![A-Za-z0-9_]s[.])[A-Za-z0-9]{24}(?![A-Za-z0-9])"),
         r"(?i:token)\\*[\"']?[ \t]{0,4}[:=][ \t\"']{0,4}"
         rf"(?P<secret>s\.{_ALNUM}{{24}})(?![A-Za-z0-9])",
         word=False,
@@ -176,32 +193,40 @@ RULES: tuple[Rule, ...] = (
         _p("dp.", tail="(?:pt|st|ct|sa|scim|audit)[.]"),
         rf"dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{{2,35}}\.)?{_ALNUM}{{40,44}}",
     ),
-    form("linear-key", _p("lin_api_", "lin_oauth_"), rf"lin_(?:api|oauth)_{_ALNUM}{{32,}}"),
-    form("notion-token", _p("ntn_"), rf"ntn_{_ALNUM}{{40,}}"),
+    form(
+        "linear-key",
+        _p("lin_api_", "lin_oauth_", tail=ALNUM_RUN),
+        rf"lin_(?:api|oauth)_{_ALNUM}{{32,}}",
+    ),
+    form("notion-token", _p("ntn_", tail=ALNUM_RUN), rf"ntn_{_ALNUM}{{40,}}"),
     form(
         "notion-token",
-        _p("secret_"),
+        _p("secret_", tail=ALNUM_RUN),
         rf"secret_{_ALNUM}{{43}}(?![A-Za-z0-9_])",
     ),
-    form("figma-token", _p("figd_"), rf"figd_{_URLSAFE}{{38,}}"),
-    form("supabase-key", _p("sbp_"), r"sbp_(?:oauth_|v\d_)?[0-9a-f]{40}"),
-    form("supabase-key", _p("sb_secret_"), rf"sb_secret_{_URLSAFE}{{20,}}"),
-    form("vercel-token", _p("vcp_", "vck_"), rf"vc[pk]_{_ALNUM}{{24,}}"),
-    form("grafana-token", _p("glsa_"), rf"glsa_{_ALNUM}{{32}}_[0-9a-fA-F]{{8}}"),
-    form("grafana-token", _p("glc_"), r"glc_[A-Za-z0-9+/]{32,}={0,2}"),
-    form("docker-token", _p("dckr_pat_", "dckr_oat_"), rf"dckr_(?:pat|oat)_{_URLSAFE}{{27,}}"),
-    form("sentry-token", _p("sntrys_", "sntryu_"), r"sntry[su]_[A-Za-z0-9+/=_-]{40,}"),
+    form("figma-token", _p("figd_", tail=""), rf"figd_{_URLSAFE}{{38,}}"),
+    form("supabase-key", _p("sbp_", tail=""), r"sbp_(?:oauth_|v\d_)?[0-9a-f]{40}"),
+    form("supabase-key", _p("sb_secret_", tail=""), rf"sb_secret_{_URLSAFE}{{20,}}"),
+    form("vercel-token", _p("vcp_", "vck_", tail=ALNUM_RUN), rf"vc[pk]_{_ALNUM}{{24,}}"),
+    form("grafana-token", _p("glsa_", tail=ALNUM_RUN), rf"glsa_{_ALNUM}{{32}}_[0-9a-fA-F]{{8}}"),
+    form("grafana-token", _p("glc_", tail=""), r"glc_[A-Za-z0-9+/]{32,}={0,2}"),
+    form(
+        "docker-token",
+        _p("dckr_pat_", "dckr_oat_", tail=""),
+        rf"dckr_(?:pat|oat)_{_URLSAFE}{{27,}}",
+    ),
+    form("sentry-token", _p("sntrys_", "sntryu_", tail=""), r"sntry[su]_[A-Za-z0-9+/=_-]{40,}"),
     form("postman-key", _p("PMAK-"), r"PMAK-[0-9a-f]{24}-[0-9a-f]{34}"),
     form("atlassian-token", _p("ATATT3", tail=""), r"ATATT3[A-Za-z0-9_\-=]{60,}"),
     form("newrelic-key", _p("NRAK-"), r"NRAK-[A-Z0-9]{27}"),
     form("pulumi-token", _p("pul-"), r"pul-[0-9a-f]{40}"),
-    form("rubygems-key", _p("rubygems_"), r"rubygems_[0-9a-f]{48}"),
+    form("rubygems-key", _p("rubygems_", tail=ALNUM_RUN), r"rubygems_[0-9a-f]{48}"),
     form("tailscale-key", _p("tskey-"), rf"tskey-[a-z]+-{_ALNUM}+-{_ALNUM}{{20,}}"),
     form("age-key", _p("AGE-SECRET-KEY-", tail=RUN), r"AGE-SECRET-KEY-1[0-9A-Z]{58}"),
     Rule("jwt", tuple(_p(".eyJ", tail="")), _jwts),
     form(
         "url-password",
-        [Probe("://", tail=r"[^\s/:@\"'`<>]{0,128}:[^\s/\"'`<>]{3}")],
+        [Probe("://", r"[^\s/:@\"'`<>]{0,128}:[^\s/\"'`<>]{3}", needs="@")],
         r"://(?P<user>[^\s/:@\"'`<>\[]{0,128}):(?P<secret>[^\s/\"'`<>\\]{3,256})@(?=[\w\[])",
         word=False,
         accept=_is_password,
