@@ -17,6 +17,7 @@ from knowrepo.config import Project, map_project
 from knowrepo.git.layout import Repository
 
 ROOT = Path(__file__).resolve().parents[2]
+HOOKS = ("know-check", "know-tags", "know-scan")
 WHEELHOUSE = ROOT / "build" / "wheelhouse"
 
 
@@ -50,7 +51,7 @@ def install(
 ) -> None:
     revision = git(hooks, "rev-parse", "HEAD").strip()
     lines = [f"repos:\n- repo: {hooks}\n  rev: {revision}\n  hooks:\n"]
-    lines += [f"  - id: {name}\n    language: {language}\n" for name in ("know-check", "know-tags")]
+    lines += [f"  - id: {name}\n    language: {language}\n" for name in HOOKS]
     (repository.root / ".pre-commit-config.yaml").write_text("".join(lines))
     monkeypatch.setenv("PRE_COMMIT_HOME", str(cache))
     monkeypatch.setenv("PIP_NO_INDEX", "1")
@@ -99,6 +100,17 @@ def test_a_bad_concept_stops_the_commit_and_says_where(guarded):
     assert code == 1
     assert "concepts/bad.md:2:11: error OKF103" in said
     assert git(guarded.root, "rev-list", "--count", "HEAD").strip() == "1"
+
+
+def test_a_secret_stops_the_commit_and_is_not_shown(guarded):
+    write(guarded, "concepts/a.md", concept(tags=["git"]))
+    commit_with_tags(guarded)
+    token = "gh" + "p_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z5A"
+    write(guarded, "concepts/a.md", concept(tags=["git"], body=f"The token is {token}."))
+    code, said = commit(guarded)
+    assert code == 1
+    assert "concepts/a.md:7: github-token" in said
+    assert token not in said
 
 
 def test_a_deletion_alone_is_seen(guarded):

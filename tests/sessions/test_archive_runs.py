@@ -56,8 +56,8 @@ def reads(monkeypatch) -> list[int]:
     counts: list[int] = []
     whole = intake.take
 
-    def take(lines, out, reader):
-        taken = whole(lines, out, reader)
+    def take(*arguments):
+        taken = whole(*arguments)
         counts.append(taken.kept.records)
         return taken
 
@@ -461,3 +461,35 @@ def test_of_a_database_only_the_sessions_that_changed_are_read_again(repository,
     assert actions(run(repository, path)) == ["joined", "unchanged"]
     text = (repository.sessions / "opencode" / "ses_a.jsonl").read_text()
     assert "edited in place" in text.splitlines()[-1]
+
+
+# -- redaction ------------------------------------------------------------------------
+
+KEY = "ghp_" + "Qw8Er7Ty6Ui5Op4As3Df2Gh1Jk0Lz9Xc8Vb7"
+
+
+@pytest.mark.parametrize("with_ids", [True, False])
+def test_what_was_redacted_is_not_unredacted_by_a_user_who_allows_it(
+    repository, tmp_path, own_environment, with_ids
+):
+    rows = [*RECORDS[:2], user(f"use {KEY} for it", 3), assistant("done", 4)]
+    if not with_ids:
+        rows = [{k: v for k, v in row.items() if k != "uuid"} for row in rows]
+    source = transcript(tmp_path / "in", rows)
+    run(repository, source)
+    redacted = stored(repository)
+    assert b"[redacted:github-token]" in redacted
+    (own_environment / "config.toml").write_text(f'[redact]\nallow = ["{KEY[:12]}.*"]\n')
+    longer = transcript(tmp_path / "in", [*rows, user("more", 5)])
+    (outcome,) = run(repository, longer)
+    assert outcome.action == "joined"
+    assert KEY.encode() not in stored(repository)
+    assert stored(repository).startswith(redacted)
+    assert len(stored(repository).splitlines()) == 5
+    plain = make_repository(tmp_path / "plain")
+    run(plain, longer)  # allowed, and never redacted there
+    assert KEY.encode() in stored(plain)
+    (own_environment / "config.toml").unlink()
+    assert actions(run(plain, longer)) == ["joined"]  # the rule holds again, for what is archived
+    assert KEY.encode() not in stored(plain)
+    assert len(stored(plain).splitlines()) == 5

@@ -6,9 +6,12 @@ import io
 import json
 from typing import Any
 
+import pytest
+
 from helpers import assistant, tool_result, user
 from knowrepo.sessions.keep import BAD, Kept, archived_line
 from knowrepo.sessions.lines import read_lines
+from redaction_corpus import secrets
 
 SECRET = "gh" + "p_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z5A"
 
@@ -155,6 +158,77 @@ def test_a_bad_line_is_kept_as_redacted_text_and_reported():
         "text": '{"type":"user", broken [redacted:github-token]',
     }
     assert kept.bad == [1]
+
+
+def image(size: int = 600) -> tuple[str, str]:
+    data = bytes(n % 251 for n in range(size))
+    digest = hashlib.sha256(data).hexdigest()
+    return base64.b64encode(data).decode(), f"[stub base64 sha256={digest} bytes={size}"
+
+
+@pytest.mark.parametrize(
+    ("wrap", "kind"),
+    [
+        (lambda b: {"inlineData": {"mimeType": "image/png", "data": b}}, "image/png"),
+        (lambda b: {"type": "image", "data": b, "mimeType": "image/jpeg"}, "image/jpeg"),
+        (lambda b: {"type": "input_audio", "data": b, "format": "wav"}, "wav"),
+        (lambda b: {"image_url": f"data:image/webp;base64,{b}"}, "image/webp"),
+        (lambda b: {"image_url": {"url": f"data:image/png;base64,{b}"}}, "image/png"),
+        (lambda b: {"url": f"data:application/pdf;name=a.pdf;base64,{b}"}, "application/pdf"),
+        (lambda b: {"type": "document", "source": {"type": "base64", "data": b}}, "base64"),
+        (lambda b: {"type": "image_generation_call", "result": b}, "image_generation_call"),
+        (lambda b: {"file": {"base64": b, "type": "image/png"}}, "image/png"),
+    ],
+)
+def test_every_agents_payload_becomes_a_stub(wrap, kind: str):
+    data, stub = image()
+    for encoded in (json.dumps, lambda r: json.dumps(r).replace("/", "\\/")):
+        archived, kept = keep(encoded({"type": "x", "content": [wrap(data)]}).encode() + b"\n")
+        assert archived is not None
+        assert f"{stub} type={kind}]" in archived.decode()
+        assert data not in archived.decode()
+        assert kept.stubbed == 1
+        assert keep(archived + b"\n")[0] == archived
+
+
+def test_base64_that_nothing_calls_a_payload_stays():
+    data, _ = image()
+    for record in (
+        {"type": "reasoning", "encrypted_content": data},
+        {"type": "x", "thoughtSignature": data, "data": {"token": data[:40]}},
+        {"type": "redacted_thinking", "data": data},
+        {"type": "x", "data": data},
+    ):
+        assert keep_record(record).keys() == record.keys()
+        assert data in json.dumps(keep_record(record))
+
+
+@pytest.mark.parametrize("writer", ["plain", "escaped", "slashes", "ascii"])
+def test_no_secret_of_the_corpus_hides_in_how_a_line_is_spelled(writer: str):
+    for secret in secrets():
+        record = {"type": "user", "uuid": "u", "m": {secret.key or "text": secret.text}}
+        raw = json.dumps(record, ensure_ascii=writer == "ascii")
+        if writer == "escaped":
+            whole = json.dumps(secret.text)[1:-1]
+            spelled = "".join(f"\\u{ord(c):04x}" for c in secret.text)
+            raw = json.dumps(record).replace(whole, spelled)
+        if writer == "slashes":
+            raw = raw.replace("/", "\\/")
+        archived, _ = keep(raw.encode() + b"\n")
+        assert archived is not None
+        text = json.loads(archived)["m"][secret.key or "text"]
+        assert not secret.stays_in(text), secret
+
+
+def test_the_counts_add_up():
+    sound, progress = json.dumps(user("x")), '{"type":"progress","data":{"type":"hook_progress"}}'
+    source = f"{sound}\n\n{progress}\n{sound}{sound}\n{{broken\n{{stub{sound}\n{{pending".encode()
+    kept = Kept()
+    out = [archived_line(line, kept) for line in read_lines(io.BytesIO(source))]
+    assert (kept.lines, kept.pieces, kept.recovered) == (6, 8, 2)
+    assert kept.pieces == kept.records + kept.dropped + len(kept.bad) + kept.pending
+    assert sum(line is not None for line in out) == kept.records + len(kept.bad)
+    assert kept.dropped_kinds == {"hook_progress": 1}
 
 
 def test_archiving_an_archived_line_changes_nothing():

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers import assistant, jsonl, user
+from knowrepo.sessions import lines
 from knowrepo.sessions.lines import Line, read_lines
 
 RECORDS = [user("one", 1), assistant("two", 2), user("three", 3), assistant("four", 4)]
@@ -128,3 +129,20 @@ def test_a_cut_anywhere_keeps_all_whole_lines(length: int):
     data = jsonl(RECORDS)[:length]
     whole = [line.record for line in read(data) if line.record]
     assert whole[: data.count(b"\n")] == RECORDS[: data.count(b"\n")]
+
+
+def test_a_long_broken_line_is_not_read_again_from_each_of_its_objects(monkeypatch):
+    class Counting:
+        read = 0
+        inner = lines._decoder
+
+        def raw_decode(self, text: str, position: int) -> tuple[object, int]:
+            Counting.read += len(text) - position
+            return self.inner.raw_decode(text, position)
+
+    monkeypatch.setattr(lines, "_decoder", Counting())
+    monkeypatch.setattr(lines, "_SHORT_LINE", 1)
+    raw = b'{"type":"x","list":[' + b'{"a":1},' * 50_000 + b"{broken"
+    (line,) = read_lines([raw + b"\n"])
+    assert line.raw == raw
+    assert Counting.read <= (lines.MOST_READ + 2) * len(raw)

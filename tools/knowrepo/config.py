@@ -10,6 +10,7 @@ runs git and imports nothing heavy: every recall goes through it.
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -59,6 +60,28 @@ class Project:
 
 
 @dataclass(frozen=True)
+class ExtraPattern:
+    """A kind of secret that a user or a repository adds, and what it looks like."""
+
+    kind: str
+    pattern: str
+
+
+@dataclass(frozen=True)
+class RedactConfig:
+    """The table ``[redact]``.
+
+    ``allow`` are patterns of what is no secret, in the user's file alone, or
+    `sha256:` and the hash of one exact secret. ``pseudonyms`` replaces user names
+    in home paths.
+    """
+
+    allow: tuple[str, ...] = ()
+    extra: tuple[ExtraPattern, ...] = ()
+    pseudonyms: bool = False
+
+
+@dataclass(frozen=True)
 class UserConfig:
     """What the user decided for this machine.
 
@@ -73,6 +96,7 @@ class UserConfig:
     query_prefix: str = ""
     projects: tuple[Project, ...] = ()
     exclude: tuple[str, ...] = ()
+    redact: RedactConfig = RedactConfig()
 
 
 @dataclass(frozen=True)
@@ -86,6 +110,7 @@ class RepositoryConfig:
     format: int = REPOSITORY_FORMAT
     part_megabytes: int = 40
     exclude: tuple[str, ...] = ()
+    redact: RedactConfig = RedactConfig()
     unknown: tuple[str, ...] = field(default=())
 
 
@@ -125,6 +150,36 @@ def _texts(table: dict[str, object], key: str, where: str) -> tuple[str, ...]:
     return tuple(value)
 
 
+_HASH = re.compile(r"sha256:[0-9a-f]{64}")
+
+
+def _redact(data: dict[str, object], where: str, *, cloned: bool) -> RedactConfig:
+    """Read the table ``[redact]`` and take what was understood out of it.
+
+    A ``cloned`` file can only tighten: what it allows are exact secrets by hash.
+    """
+    table = _table(data, "redact", where)
+    allow = table.pop("allow", [])
+    extra = table.pop("extra", [])
+    pseudonyms = table.pop("pseudonyms", False)
+    if not isinstance(allow, list) or not all(isinstance(entry, str) for entry in allow):
+        raise KnowError(f"{where}: `redact.allow` must be a list of strings")
+    for entry in allow:
+        if (cloned or entry.startswith("sha256:")) and not _HASH.fullmatch(entry):
+            raise KnowError(
+                f"{where}: redact.allow: `{entry}` is not `sha256:` and 64 digits",
+                hint="patterns are allowed in your own configuration only" if cloned else "",
+            )
+    if not isinstance(extra, list) or not all(isinstance(entry, dict) for entry in extra):
+        raise KnowError(f"{where}: `redact.extra` must be a list of tables")
+    if not isinstance(pseudonyms, bool):
+        raise KnowError(f"{where}: `redact.pseudonyms` must be true or false")
+    patterns = tuple(
+        ExtraPattern(_text(entry, "kind", where), _text(entry, "pattern", where)) for entry in extra
+    )
+    return RedactConfig(tuple(allow), patterns, pseudonyms)
+
+
 def load_user_config() -> UserConfig:
     """Read the user's configuration; an absent file is an empty one."""
     path = config_path()
@@ -147,6 +202,7 @@ def load_user_config() -> UserConfig:
             )
             for entry in projects
         ),
+        redact=_redact(data, where, cloned=False),
     )
 
 
@@ -204,14 +260,16 @@ def load_repository_config(root: Path) -> RepositoryConfig:
             f"{path}: format {version} is newer than this know understands",
             hint="upgrade knowrepo",
         )
-    archive = dict(_table(data, "archive", str(path)))
-    data.pop("archive", None)
+    redact = _redact(data, str(path), cloned=True)
+    archive = _table(data, "archive", str(path))
     exclude = _texts(archive, "exclude", f"{path}: archive")
     part = archive.get("part_megabytes", RepositoryConfig.part_megabytes)
     if not isinstance(part, int) or not 1 <= part <= _LARGEST_PART:
         raise KnowError(f"{path}: archive: `part_megabytes` must be from 1 to {_LARGEST_PART}")
-    unknown = [*data, *(f"archive.{key}" for key in archive if key not in _ARCHIVE_KEYS)]
-    return RepositoryConfig(version, part, exclude, tuple(sorted(unknown)))
+    unknown = [key for key in data if key not in {"redact", "archive"}]
+    unknown += [f"redact.{key}" for key in _table(data, "redact", str(path))]
+    unknown += [f"archive.{key}" for key in archive if key not in _ARCHIVE_KEYS]
+    return RepositoryConfig(version, part, exclude, redact, tuple(sorted(unknown)))
 
 
 def find_root(explicit: Path | None = None, *, start: Path | None = None) -> Path:

@@ -77,9 +77,14 @@ def _findings(repo: Repository, paths: list[Path]) -> list[Finding]:
                 raise KnowError(f"{path}: no such file")
             files[full.relative_to(repo.root).as_posix()] = full.read_bytes()
     found = validate.check(files, lambda path: (repo.root / path).exists())
+    config = load_repository_config(repo.root)
     found += [
         validate.Finding(REPOSITORY_FILE, 1, 1, "KNOW301", f"`{key}` means nothing here")
-        for key in load_repository_config(repo.root).unknown
+        for key in config.unknown
+    ]
+    found += [
+        validate.Finding(REPOSITORY_FILE, line, 1, "KNOW303", f"{entry[:15]}… is left as it is")
+        for entry, line in _lines_of(repo.root / REPOSITORY_FILE, config.redact.allow)
     ]
     if not paths:
         found += [
@@ -91,6 +96,17 @@ def _findings(repo: Repository, paths: list[Path]) -> list[Finding]:
             for path in listed(repo, FOLDER)
         ]
     return sorted(found)
+
+
+def _lines_of(path: Path, entries: tuple[str, ...]) -> list[tuple[str, int]]:
+    """Return each entry with the line of the file that it stands on."""
+    if not entries:
+        return []
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [
+        (entry, next((n for n, line in enumerate(lines, start=1) if entry in line), 1))
+        for entry in entries
+    ]
 
 
 def _mention_drafts(repo: Repository) -> None:

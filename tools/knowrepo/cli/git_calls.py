@@ -26,16 +26,19 @@ def merge_session(
     from tempfile import TemporaryDirectory
 
     from knowrepo.sessions.readers import reader_of
+    from knowrepo.sessions.redact.settings import redactor_for
     from knowrepo.sessions.unite import merge
 
-    _, _, below = path.rpartition("sessions/")
+    above, _, below = path.rpartition("sessions/")
     agent = PurePosixPath(below).parts[0] if "/" in below else ""
     reader = reader_of(agent)
     if reader is None:
         say(f"{path}: no reader for sessions of {agent or '?'}; left to git as a conflict")
         raise typer.Exit(1)
     with TemporaryDirectory(prefix="know-merge-") as scratch:
-        shutil.copyfile(merge(ours, theirs, reader, Path(scratch)), Path(scratch, "merged"))
+        redactor = redactor_for(Path.cwd() / above)  # git runs this at the top of the work tree
+        merged = merge(ours, theirs, reader, Path(scratch), redactor)
+        shutil.copyfile(merged, Path(scratch, "merged"))
         shutil.copyfile(Path(scratch, "merged"), ours)
 
 

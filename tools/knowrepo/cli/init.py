@@ -49,6 +49,12 @@ repos:
         language: system
         always_run: true
         pass_filenames: false
+      - id: know-scan
+        name: look for secrets
+        entry: know hook scan{option}
+        language: system
+        always_run: true
+        pass_filenames: false
       - id: know-sweep
         name: archive what agents' hooks noted
         entry: know hook sweep{option}

@@ -25,6 +25,7 @@ from knowrepo.cli import (
     init,
     model,
     recall,
+    scan,
     sessions,
 )
 from knowrepo.cli.common import say
@@ -45,6 +46,7 @@ app.command("archive")(archive.archive)
 app.command("sessions")(sessions.sessions)
 app.command("forget")(forget.forget)
 app.command("export")(export.export)
+app.command("scan")(scan.scan)
 app.command("check")(concepts.check)
 app.add_typer(concepts.tags, name="tags")
 app.command("index")(index.index)
@@ -54,6 +56,7 @@ app.add_typer(model.app, name="model")
 app.add_typer(hooks.app, name="hooks")
 concepts.hook.command("merge-session")(git_calls.merge_session)
 concepts.hook.command("sweep")(git_calls.sweep)
+concepts.hook.command("scan")(scan.staged)
 app.add_typer(concepts.hook, name="hook", hidden=True)
 
 

@@ -42,6 +42,7 @@ CODES: Mapping[str, tuple[Severity, str, str]] = {
     "OKF208": ("warning", "S3", "a file's name is not UTF-8"),
     "KNOW302": ("error", "", "a file is in conflict after a merge"),
     "KNOW301": ("warning", "", "know.toml has a key that means nothing"),
+    "KNOW303": ("warning", "", "know.toml allows a secret to be archived"),
 }
 """Code: severity, section of the spec, meaning."""
 

@@ -140,6 +140,35 @@ def blobs(repository: Repository, oids: Sequence[str]) -> Iterator[bytes | None]
         position += size + 1
 
 
+def staged(repository: Repository, *folders: str) -> list[tuple[str, str, str]]:
+    """Return (path, old blob oid, new blob oid) of what the commit in the making changes.
+
+    The old oid is empty for a file that HEAD does not have. Deletions, symbolic
+    links and submodules are left out.
+    """
+    listing = git(
+        repository, "diff", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev", "--relative",
+        "--no-ext-diff", "--diff-filter=AM", "--", *folders, for_commit=True,
+    )  # fmt: skip
+    fields = listing.split(b"\0")
+    found: list[tuple[str, str, str]] = []
+    for head, path in zip(fields[::2], fields[1::2], strict=False):
+        _, mode, old, new, _ = head.decode().split(" ")
+        if mode.startswith("100"):
+            name = path.decode("utf-8", "surrogateescape")
+            found.append((name, old if old.strip("0") else "", new))
+    return found
+
+
+def in_history(repository: Repository, paths: Sequence[str]) -> list[str]:
+    """Return those of ``paths`` that some commit of any branch holds."""
+    return [
+        path
+        for path in paths
+        if git(repository, "log", "--all", "-1", "--format=%H", "--", f":(literal){path}").strip()
+    ]
+
+
 def commit_dates(repository: Repository, folder: str) -> dict[str, str]:
     """Return ``{path: ISO date of the last commit that touched it}`` for a folder."""
     if not has_commits(repository):

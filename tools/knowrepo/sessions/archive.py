@@ -26,10 +26,9 @@ from knowrepo.sessions.forget import is_forgotten
 from knowrepo.sessions.intake import Taken, opted_out, take, take_file
 from knowrepo.sessions.keep import Kept
 from knowrepo.sessions.readers import reader_of, recognise
-from knowrepo.sessions.readers.base import (
-    UUID,
-)
+from knowrepo.sessions.readers.base import UUID
 from knowrepo.sessions.record import Reader
+from knowrepo.sessions.redact.settings import fingerprint, redactor_for
 from knowrepo.sessions.seen import Resume, Seen, SeenSources, stat_of
 from knowrepo.sessions.source import Native, Source, as_lines
 from knowrepo.sessions.store import SessionName
@@ -172,10 +171,12 @@ class _Run:
         dry_run: bool,
     ) -> None:
         self.repository = repository
-        self.seen = SeenSources(repository.locks / "seen.json", f"{ARCHIVE_RULE}.{part_bytes}")
+        rules = f"{ARCHIVE_RULE}.{part_bytes}.{fingerprint(repository.root)}"
+        self.seen = SeenSources(repository.locks / "seen.json", rules)
         self._scratch = scratch
         self._incoming = scratch / "session.jsonl"
         self._mapping = mapping
+        self._redactor = redactor_for(repository.root)
         self._part_bytes = part_bytes
         self._dry = dry_run
 
@@ -237,7 +238,7 @@ class _Run:
             return None
         with self._incoming.open("wb") as out:
             out.writelines(store.chunks(target))
-            taken = take_file(path, out, reader, resume)
+            taken = take_file(path, out, reader, self._redactor, resume)
         if taken.mentions_private:  # what stands before it decides who wrote it
             return None
         return self._archived(path, name, reader, taken)
@@ -256,7 +257,7 @@ class _Run:
 
     def _file(self, path: Path, reader: Reader) -> _Done:
         with self._incoming.open("wb") as out:
-            taken = take_file(path, out, reader)
+            taken = take_file(path, out, reader, self._redactor)
         ids = taken.first_id, taken.last_id, taken.parent_id
         identity = reader.identity(path, *ids)
         name = SessionName(reader.agent, identity.id, identity.parent)
@@ -273,7 +274,7 @@ class _Run:
         if unmapped is not None:
             return unmapped
         with self._incoming.open("wb") as out:
-            taken = take(as_lines(chain(head, records)), out, reader)
+            taken = take(as_lines(chain(head, records)), out, reader, self._redactor)
         return replace(self._archived(path, name, reader, taken), native_stamp=stamp)
 
     def _unmapped(
@@ -318,7 +319,7 @@ class _Run:
         incoming = self._incoming
         target = self.repository.inside(name.path(self.repository.sessions))
         old = self._whole(target)
-        action, content = unite(old, incoming, reader, self._scratch)
+        action, content = unite(old, incoming, reader, self._scratch, self._redactor)
         new_lines, new_size = count_lines(content), content.stat().st_size
         is_source = content == incoming or new_size == incoming.stat().st_size
         outcome = Outcome(

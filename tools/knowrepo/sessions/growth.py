@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import operator
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -38,6 +39,9 @@ Identify = Callable[[bytes], tuple[str, str]]
 Snapshot = Callable[[], IO[bytes]]
 """Opens the lines of an archived session, or of a source brought to the archive's form."""
 
+Covers = Callable[[bytes, bytes], bool]
+"""Says whether a line is another one with placeholders in place of secrets."""
+
 _Key = tuple[bytes, int]  # a digest of what names the record, and its ordinal among equals
 
 
@@ -51,10 +55,17 @@ def is_version_marker(line: bytes) -> bool:
     return line == _VERSION_LINE
 
 
-def join(snapshots: Sequence[Snapshot], identify: Identify) -> Iterator[bytes]:
-    """Yield the canonical lines, without line ends, of the union of ``snapshots``."""
+def join(
+    snapshots: Sequence[Snapshot], identify: Identify, covers: Covers = operator.eq
+) -> Iterator[bytes]:
+    """Yield the canonical lines, without line ends, of the union of ``snapshots``.
+
+    Of two lines of which one ``covers`` the other, that one alone is kept: what
+    was redacted once stays so.
+    """
     with ExitStack() as stack:
-        tree = _Tree([stack.enter_context(snapshot()) for snapshot in snapshots], identify)
+        files = [stack.enter_context(snapshot()) for snapshot in snapshots]
+        tree = _Tree(files, identify, covers)
         for number, snapshot in enumerate(snapshots):
             with snapshot() as stream:
                 tree.add(stream, number)
@@ -85,14 +96,24 @@ class _Node:
             self.others = {}
         return self.others.setdefault((name, ordinal), _Node(name, ordinal))
 
+    def has(self, name: bytes, ordinal: int) -> bool:
+        """Say whether there is a child of that name."""
+        first = self.child
+        if first is None:
+            return False
+        if first.ordinal == ordinal and first.name == name:
+            return True
+        return self.others is not None and (name, ordinal) in self.others
+
     def children(self) -> list[_Node]:
         return [*filter(None, [self.child]), *(self.others or {}).values()]
 
 
 class _Tree:
-    def __init__(self, files: Sequence[IO[bytes]], identify: Identify) -> None:
+    def __init__(self, files: Sequence[IO[bytes]], identify: Identify, covers: Covers) -> None:
         self._files = files
         self._identify = identify
+        self._covers = covers
         self._root = _Node(b"", 0)
 
     def add(self, stream: IO[bytes], number: int) -> None:
@@ -117,23 +138,30 @@ class _Tree:
                 continue
             own_id, _ = self._identify(line)
             name = hashlib.blake2b(own_id.encode() if own_id else line, digest_size=16).digest()
-            node = path[-1].follow(name, seen[name])
+            node = self._covered(path[-1], name, seen[name], line)
+            name = node.name
             seen[name] += 1
             self._add_version(node, line, at)
             path.append(node)
+
+    def _covered(self, above: _Node, name: bytes, ordinal: int, line: bytes) -> _Node:
+        """Return the child that a line belongs to: of its name, or the same but for a secret."""
+        for child in () if above.has(name, ordinal) else above.children():
+            version = self._versions(child)[-1]
+            if self._covers(line, version) or self._covers(version, line):
+                return child
+        return above.follow(name, ordinal)
 
     def _add_version(self, node: _Node, line: bytes, place: int) -> None:
         if node.places is None:
             node.places = place
             return
-        versions = self._versions(node)
-        if line in versions:
-            return
         places = [node.places] if isinstance(node.places, int) else node.places
-        ranked = sorted(
-            zip([*versions, line], [*places, place], strict=True),
-            key=lambda pair: self._rank(pair[0]),
-        )
+        versions = list(zip(self._versions(node), places, strict=True))
+        if any(self._covers(version, line) for version, _ in versions):
+            return
+        kept = [(version, at) for version, at in versions if not self._covers(line, version)]
+        ranked = sorted([*kept, (line, place)], key=lambda pair: self._rank(pair[0]))
         node.places = [at for _, at in ranked]
 
     def _rank(self, line: bytes) -> tuple[str, int, bytes]:

@@ -17,6 +17,7 @@ from typing import IO
 from knowrepo.sessions.keep import Kept, archived_line
 from knowrepo.sessions.lines import Line, read_lines
 from knowrepo.sessions.record import Reader
+from knowrepo.sessions.redact import DEFAULT, Redactor
 from knowrepo.sessions.seen import Resume
 from knowrepo.sessions.source import is_compressed, opened
 
@@ -68,7 +69,13 @@ class _Counted:
         return self._digest.hexdigest()
 
 
-def take_file(source: Path, out: IO[bytes], reader: Reader, resume: Resume | None = None) -> Taken:
+def take_file(
+    source: Path,
+    out: IO[bytes],
+    reader: Reader,
+    redactor: Redactor = DEFAULT,
+    resume: Resume | None = None,
+) -> Taken:
     """Write the lines of JSON lines to ``out`` in the archive's form.
 
     With ``resume`` only what came after it is read and written.
@@ -78,7 +85,7 @@ def take_file(source: Path, out: IO[bytes], reader: Reader, resume: Resume | Non
         counted = _Counted(stream, offset, before)
         counted.digest_head()
         lines = read_lines(counted, first=before + 1, start=offset)
-        taken = take(lines, out, reader)
+        taken = take(lines, out, reader, redactor)
         if resume:
             taken.first_id = resume.first_id or taken.first_id
             taken.last_id = taken.last_id or resume.last_id
@@ -93,11 +100,13 @@ def take_file(source: Path, out: IO[bytes], reader: Reader, resume: Resume | Non
     return taken
 
 
-def take(lines: Iterable[Line], out: IO[bytes], reader: Reader) -> Taken:
+def take(
+    lines: Iterable[Line], out: IO[bytes], reader: Reader, redactor: Redactor = DEFAULT
+) -> Taken:
     """Write ``lines`` to ``out`` in the archive's form."""
     taken = Taken()
     for line in lines:
-        archived = archived_line(line, taken.kept)
+        archived = archived_line(line, taken.kept, redactor)
         if archived is not None:
             out.write(archived + b"\n")
         if line.record is not None:

@@ -10,96 +10,200 @@ byte.
 
 from __future__ import annotations
 
-import base64
-import binascii
-import hashlib
 import json
-import re
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from knowrepo.sessions.copies import without_copies
 from knowrepo.sessions.lines import Line, decode
-from knowrepo.sessions.redact import redact, redact_value
+from knowrepo.sessions.payload import may_hold_payload, stub_of
+from knowrepo.sessions.redact import DEFAULT, Redactor, Suspects
+from knowrepo.sessions.redact.pseudonyms import may_hold_home, with_pseudonyms
+from knowrepo.sessions.written import exact, needs_spelling, written
 
 BAD = "know.bad"
 
 # Progress records that repeat what a later record holds in full. Progress that
 # carries output, or a whole sub-agent's record, may be its only copy: it stays.
 _CHATTER = frozenset({"hook_progress", "mcp_progress", "waiting_for_task"})
-# Whole files as they were before an edit: git has them.
-_WHOLE_FILES = frozenset({"originalFile", "originalFileContents"})
 # Opaque values that no rule may touch: a changed signature is a broken one.
 _OPAQUE = frozenset({"signature", "encrypted_content", "data"})
 _THINKING = frozenset({"thinking", "redacted_thinking", "reasoning"})
-_SHORTEST_STUB = 256  # characters; below it a stub saves nothing
-_SHORTEST_COPY = 64
-_NUMBERED = re.compile(r"(?m)^ *\d+[\t→]")
+# The same under names of their own, told by their names and form alone.
+_OPAQUE_NAMES = frozenset(
+    {
+        "thoughtSignature",
+        "thinkingSignature",
+        "textSignature",
+        "encryptedContent",
+        "reasoningOpaque",
+    }
+)
+_SHORTEST_OPAQUE = 64
+_SHORTEST_KEY = 12  # a shorter one can neither be a secret nor hold one
 
 
 @dataclass
 class Kept:
-    """Counts of what happened to the lines of one source."""
+    """Counts of what happened to the lines of one source.
 
+    They add up: what came in (``pieces``) was kept, dropped, bad or is pending.
+    """
+
+    lines: int = 0  # of the source, blank ones left out
+    pieces: int = 0  # records and broken pieces that these lines held
     records: int = 0
-    dropped: int = 0
+    dropped_kinds: Counter[str] = field(default_factory=Counter)
     bad: list[int] = field(default_factory=list)
     pending: bool = False
     redacted: Counter[str] = field(default_factory=Counter)
     stubbed: int = 0
+    _line: int = 0
+
+    @property
+    def dropped(self) -> int:
+        """Records that were left out by rule."""
+        return self.dropped_kinds.total()
+
+    @property
+    def recovered(self) -> int:
+        """Pieces beyond one a line: records joined on one line, or a stub and a record."""
+        return self.pieces - self.lines
+
+    def count_in(self, line: Line) -> None:
+        """Count a piece that came in."""
+        self.pieces += 1
+        if line.number != self._line:
+            self._line = line.number
+            self.lines += 1
 
 
-def archived_line(line: Line, kept: Kept) -> bytes | None:
+def archived_line(line: Line, kept: Kept, redactor: Redactor = DEFAULT) -> bytes | None:
     """Return the bytes to archive for ``line``, without a line end; None to drop it."""
+    kept.count_in(line)
     if line.pending:
         kept.pending = True
         return None
-    if line.record is None:
+    record = line.record
+    if record is None:
         kept.bad.append(line.number)
         text = line.raw.decode("utf-8", "backslashreplace")  # no byte is lost
-        return _dump({"type": BAD, "text": redact(text, kept.redacted)})
-    if _is_chatter(line.record):
-        kept.dropped += 1
+        return written({"type": BAD, "text": _clean(text, kept, redactor)})
+    chatter = _chatter(record)
+    if chatter:
+        kept.dropped_kinds[chatter] += 1
         return None
     kept.records += 1
     try:
-        changed = _archived_record(line.record, kept)
-        if changed is not line.record:
-            return _dump(_archived_record(_exact(line.raw), Kept()))
-        if _repeats_a_key(line.raw) and redact(decode(line.raw)) != decode(line.raw):
-            # What the parser did not see must not stay.
-            return _dump(_archived_record(_exact(line.raw), Kept()))
-        return line.raw
+        return _archived_record(line, record, kept, redactor)
     except RecursionError:  # nested deeper than this interpreter can follow
         text = decode(line.raw)
-        clean = redact(text, kept.redacted)
-        return line.raw if clean is text else _dump({"type": BAD, "text": clean})
+        clean = _clean(text, kept, redactor)
+        return line.raw if clean is text else written({"type": BAD, "text": clean})
 
 
-def _archived_record(record: dict[str, Any], kept: Kept) -> Any:
-    return _walk(_without_copies(record), kept)
+def _clean(text: str, kept: Kept, redactor: Redactor) -> str:
+    clean = redactor.redact(text, kept.redacted)
+    return with_pseudonyms(clean) if redactor.pseudonyms else clean
 
 
-class _Number(float):
-    """A number that is written as it was spelled."""
+def _archived_record(line: Line, record: dict[str, Any], kept: Kept, redactor: Redactor) -> bytes:
+    raw, spelled = line.raw, False
+    slim = without_copies(record)
+    if slim is not record:  # what was said twice need not be looked through twice
+        spelled = needs_spelling(line)
+        if spelled:
+            slim = without_copies(exact(raw))
+        raw = written(slim, spelled=spelled)
+    look = _Look.at(raw, slim, redactor, kept)
+    if look is None:
+        return raw  # as nearly every line
+    clean = look.value(slim)
+    if clean is not slim:
+        if spelled or not needs_spelling(line):
+            return written(clean, spelled=spelled)
+        again = _Look.at(raw, slim, redactor, Kept()) or look
+        return written(again.value(exact(line.raw)), spelled=True)
+    if slim is record and look.suspects and _repeats_a_key(raw):
+        text = decode(raw)
+        if redactor.redact(text) != text:  # what the parser did not see must not stay
+            return written(exact(raw), spelled=True)
+    return raw
 
-    spelling: str
 
-    def __new__(cls, spelling: str) -> _Number:
-        number = super().__new__(cls, spelling)
-        number.spelling = spelling
-        return number
+class _Look:
+    """One look through a record, by the rules that can match in its line."""
+
+    def __init__(
+        self,
+        redactor: Redactor,
+        suspects: Suspects | None,
+        *,
+        payloads: bool,
+        homes: bool,
+        kept: Kept,
+    ) -> None:
+        self.suspects = suspects
+        self._redactor = redactor
+        self._payloads = payloads
+        self._homes = homes
+        self._kept = kept
+
+    @classmethod
+    def at(cls, raw: bytes, record: dict[str, Any], redactor: Redactor, kept: Kept) -> _Look | None:
+        """Return a look for a record and its line, None where nothing can be found in it."""
+        suspects = redactor.suspects(raw)
+        payloads = may_hold_payload(raw, record)
+        homes = redactor.pseudonyms and may_hold_home(raw)
+        if suspects is None and not payloads and not homes:
+            return None
+        return cls(redactor, suspects, payloads=payloads, homes=homes, kept=kept)
+
+    def value(self, value: Any) -> Any:
+        """Return a value stubbed and redacted; the same object where nothing changed."""
+        if isinstance(value, str):
+            return self._clean(value)
+        if isinstance(value, dict):
+            return self._object(value)
+        if isinstance(value, list):
+            items = [self.value(item) for item in value]
+            return value if all(a is b for a, b in zip(items, value, strict=True)) else items
+        return value
+
+    def _object(self, value: dict[str, Any]) -> dict[str, Any]:
+        out: dict[str, Any] = {}
+        same = True
+        for key, item in value.items():
+            new = self._text(value, key, item) if isinstance(item, str) else self.value(item)
+            name = self._clean(key) if len(key) >= _SHORTEST_KEY else key
+            while name in out:  # two secrets as keys: both values stay
+                name += "+"
+            same = same and new is item and name is key
+            out[name] = new
+        return value if same else out
+
+    def _clean(self, text: str) -> str:
+        if self.suspects is not None:
+            text = self._redactor.redact(text, self._kept.redacted, self.suspects)
+        return with_pseudonyms(text) if self._homes else text
+
+    def _text(self, parent: dict[str, Any], key: str, text: str) -> str:
+        """Return what is archived of a string that stands under ``key``."""
+        if _is_opaque(parent, key, text):
+            return text
+        if self._payloads and (stub := stub_of(parent, key, text)) is not None:
+            self._kept.stubbed += 1
+            return stub
+        if self.suspects is not None:
+            text = self._redactor.redact_value(key, text, self._kept.redacted, self.suspects)
+        return with_pseudonyms(text) if self._homes else text
 
 
-def _exact(raw: bytes) -> dict[str, Any]:
-    """Parse a record so that its numbers keep their spelling."""
-    record: dict[str, Any] = json.loads(
-        decode(raw),
-        parse_float=_Number,
-        parse_int=lambda spelling: _Number(spelling) if spelling == "-0" else int(spelling),
-    )
-    return record
+def _is_opaque(parent: dict[str, Any], key: str, text: str) -> bool:
+    if key in _OPAQUE:
+        return _is_one_of(parent.get("type"), _THINKING)
+    return key in _OPAQUE_NAMES and len(text) >= _SHORTEST_OPAQUE and " " not in text
 
 
 def _is_one_of(kind: object, kinds: frozenset[str]) -> bool:
@@ -120,136 +224,10 @@ def _repeats_a_key(raw: bytes) -> bool:
     return repeated
 
 
-def _is_chatter(record: dict[str, Any]) -> bool:
+def _chatter(record: dict[str, Any]) -> str:
+    """Return the kind of a record that is pure progress chatter, or an empty string."""
+    if record.get("type") != "progress":
+        return ""
     data = record.get("data")
-    return (
-        record.get("type") == "progress"
-        and isinstance(data, dict)
-        and _is_one_of(data.get("type"), _CHATTER)
-    )
-
-
-def _dump(value: object) -> bytes:
-    try:
-        return "".join(_written(value, ensure_ascii=False)).encode()
-    except UnicodeEncodeError:  # a lone surrogate has a spelling in ASCII only
-        return "".join(_written(value, ensure_ascii=True)).encode()
-
-
-def _written(value: object, *, ensure_ascii: bool) -> Iterator[str]:
-    """Yield compact JSON. The library's writer knows no number but its own."""
-    if isinstance(value, dict):
-        lead = "{"
-        for key, item in value.items():
-            yield f"{lead}{json.dumps(key, ensure_ascii=ensure_ascii)}:"
-            yield from _written(item, ensure_ascii=ensure_ascii)
-            lead = ","
-        yield "}" if value else "{}"
-    elif isinstance(value, list):
-        lead = "["
-        for item in value:
-            yield lead
-            yield from _written(item, ensure_ascii=ensure_ascii)
-            lead = ","
-        yield "]" if value else "[]"
-    elif isinstance(value, _Number):
-        yield value.spelling
-    else:
-        yield json.dumps(value, ensure_ascii=ensure_ascii)
-
-
-def _walk(value: Any, kept: Kept) -> Any:
-    """Return ``value`` stubbed and redacted; the same object where nothing changed."""
-    if isinstance(value, str):
-        return redact(value, kept.redacted)
-    if isinstance(value, list):
-        items = [_walk(item, kept) for item in value]
-        return value if all(a is b for a, b in zip(items, value, strict=True)) else items
-    if isinstance(value, dict):
-        return _walk_object(value, kept)
-    return value
-
-
-def _walk_object(value: dict[str, Any], kept: Kept) -> dict[str, Any]:
-    out: dict[str, Any] = {}
-    same = True
-    for key, item in value.items():
-        if key in _OPAQUE and _is_one_of(value.get("type"), _THINKING):
-            new = item
-        elif (new := _stub(value, key, item)) is not item:
-            kept.stubbed += 1
-        elif isinstance(item, str):
-            new = redact_value(key, item, kept.redacted)
-        else:
-            new = _walk(item, kept)
-        name = redact(key, kept.redacted)
-        while name in out:  # two secrets as keys: both values stay
-            name += "+"
-        same = same and new is item and name is key
-        out[name] = new
-    return value if same else out
-
-
-def _stub(parent: dict[str, Any], key: str, item: Any) -> Any:
-    if not isinstance(item, str) or len(item) < _SHORTEST_STUB:
-        return item
-    if key in _WHOLE_FILES:
-        data = item.encode("utf-8", "surrogatepass")
-        return f"[stub file sha256={hashlib.sha256(data).hexdigest()} bytes={len(data)}]"
-    if key in {"data", "base64"} and (key == "base64" or parent.get("type") == "base64"):
-        try:
-            data = base64.b64decode(item, validate=True)
-        except (binascii.Error, ValueError):
-            return item
-        kind = parent.get("media_type") or parent.get("type") or "unknown"
-        digest = hashlib.sha256(data).hexdigest()
-        return f"[stub base64 sha256={digest} bytes={len(data)} type={kind}]"
-    return item
-
-
-def _without_copies(record: dict[str, Any]) -> dict[str, Any]:
-    """Drop fields of `toolUseResult` whose text stands in the same record's result.
-
-    A quarter of these fields hold text that is found nowhere else, so a field
-    goes only where its very text is seen beside it.
-    """
-    extra = record.get("toolUseResult")
-    if not isinstance(extra, dict):
-        return record
-    shown = _result_text(record)
-    if len(shown) < _SHORTEST_COPY:
-        return record
-    plain = _NUMBERED.sub("", shown)
-    slim = _drop_copied(extra, shown, plain)
-    return record if slim is extra else {**record, "toolUseResult": slim}
-
-
-def _drop_copied(extra: dict[str, Any], shown: str, plain: str) -> dict[str, Any]:
-    out: dict[str, Any] = {}
-    for key, value in extra.items():
-        if isinstance(value, str) and len(value) >= _SHORTEST_COPY:
-            if value.strip() in shown or value.strip() in plain:
-                continue
-        elif isinstance(value, dict):
-            value = _drop_copied(value, shown, plain)
-        out[key] = value
-    same = len(out) == len(extra) and all(out[key] is extra[key] for key in out)
-    return extra if same else out
-
-
-def _result_text(record: dict[str, Any]) -> str:
-    message = record.get("message")
-    content = message.get("content") if isinstance(message, dict) else None
-    texts: list[str] = []
-    for block in content if isinstance(content, list) else []:
-        if isinstance(block, dict) and block.get("type") == "tool_result":
-            inner = block.get("content")
-            if isinstance(inner, str):
-                texts.append(inner)
-            elif isinstance(inner, list):
-                texts += [
-                    part["text"]
-                    for part in inner
-                    if isinstance(part, dict) and isinstance(part.get("text"), str)
-                ]
-    return "\n".join(texts)
+    kind = data.get("type") if isinstance(data, dict) else None
+    return kind if isinstance(kind, str) and kind in _CHATTER else ""

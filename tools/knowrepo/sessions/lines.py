@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 BOM = b"\xef\xbb\xbf"
 # A broken line is searched for records this often; beyond it the rest is kept as
-# it is. Each attempt may read to the end of the line, which can have megabytes.
+# it is. Each attempt may read to the end of the line, which can have megabytes,
+# so what they read together is bounded too, as a multiple of the line.
 MOST_ATTEMPTS = 200
+MOST_READ = 4
+_SHORT_LINE = 1 << 16
 _REVERSIBLE = "surrogateescape"  # an invalid byte comes out of the text as it went in
 _decoder = json.JSONDecoder()
 
@@ -28,7 +31,8 @@ class Line:
     ``number`` is the 1-based line of the source. ``raw`` is its cleaned bytes
     without the line end. ``record`` is None for what is no JSON object.
     ``pending`` marks a last line that its writer has not finished. ``start`` and
-    ``end`` are the bytes of the source that the whole line takes up.
+    ``end`` are the bytes of the source that the whole line takes up. With
+    ``odd_numbers`` a number is spelled as Python would not spell it (`1.50`).
     """
 
     number: int
@@ -37,6 +41,7 @@ class Line:
     pending: bool = False
     start: int = 0
     end: int = 0
+    odd_numbers: bool = False
 
 
 def read_lines(chunks: Iterable[bytes], *, first: int = 1, start: int = 0) -> Iterator[Line]:
@@ -45,11 +50,17 @@ def read_lines(chunks: Iterable[bytes], *, first: int = 1, start: int = 0) -> It
     ``first`` and ``start`` are the number and the byte of the first of them, where
     they are not the beginning of the source.
     """
+    parser = _Parser()
     for number, chunk in enumerate(chunks, start=first):
         end = start + len(chunk)
         raw = clean(chunk, first=number == 1)
         if raw:
-            yield from _records(raw, number, start, end, ended=chunk.endswith(b"\n"))
+            record = parser.parse(raw)
+            if record is not None:
+                yield Line(number, raw, record, False, start, end, parser.odd)
+            else:
+                place = Line(number, raw, None, False, start, end)
+                yield from _broken(place, parser, ended=chunk.endswith(b"\n"))
         start = end
 
 
@@ -64,11 +75,28 @@ def clean(chunk: bytes, *, first: bool) -> bytes:
 
 def parse_object(raw: bytes) -> dict[str, Any] | None:
     """Return the JSON object that ``raw`` holds, or None; never raises."""
-    try:
-        value = json.loads(decode(raw))
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
+    return _Parser().parse(raw)
+
+
+class _Parser:
+    """Parses records, and sees how their numbers are spelled."""
+
+    def __init__(self) -> None:
+        self.odd = False
+        self._decoder = json.JSONDecoder(parse_float=self._number)
+
+    def parse(self, raw: bytes) -> dict[str, Any] | None:
+        self.odd = False
+        try:
+            value = self._decoder.decode(decode(raw))
+        except (ValueError, RecursionError):
+            return None
+        return value if isinstance(value, dict) else None
+
+    def _number(self, spelling: str) -> float:
+        number = float(spelling)
+        self.odd = self.odd or repr(number) != spelling
+        return number
 
 
 def decode(raw: bytes) -> str:
@@ -79,19 +107,16 @@ def decode(raw: bytes) -> str:
         return raw.decode("utf-8", "replace")
 
 
-def _records(raw: bytes, number: int, start: int, end: int, *, ended: bool) -> Iterator[Line]:
-    record = parse_object(raw)
-    if record is not None:
-        yield Line(number, raw, record, False, start, end)
-        return
-    pieces = list(_joined(raw))
+def _broken(line: Line, parser: _Parser, *, ended: bool) -> Iterator[Line]:
+    """Yield what a line holds that is no record as a whole."""
+    pieces = list(_joined(line.raw))
     if len(pieces) == 1 and not ended:
-        yield Line(number, raw, None, True, start, end)
+        yield replace(line, pending=True)
         return
     for index, piece in enumerate(pieces):
-        found = parse_object(piece)
-        pending = found is None and index == len(pieces) - 1 and not ended
-        yield Line(number, piece, found, pending, start, end)
+        found = parser.parse(piece)
+        waits = found is None and index == len(pieces) - 1 and not ended
+        yield replace(line, raw=piece, record=found, pending=waits, odd_numbers=parser.odd)
 
 
 def _joined(raw: bytes) -> Iterator[bytes]:
@@ -104,20 +129,30 @@ def _joined(raw: bytes) -> Iterator[bytes]:
     text = raw.decode("utf-8", _REVERSIBLE)
     given = 0  # all before this has been given out
     position = text.find("{")
+    left = max(_SHORT_LINE * MOST_ATTEMPTS, MOST_READ * len(text))  # characters to be read
     for _ in range(MOST_ATTEMPTS):
-        if position == -1:
+        if position == -1 or left < 0:
             break
         try:
             value, end = _decoder.raw_decode(text, position)
-        except (ValueError, RecursionError):
+        except (ValueError, RecursionError) as error:
+            left -= _read_until(error, text) - position
             position = text.find('{"', position + 1)
             continue
+        left -= end - position
         if _is_record(value, alone=not text[given:position].strip()):
             yield from _non_blank(text[given:position])
             yield text[position:end].encode("utf-8", _REVERSIBLE)
             given = end
         position = text.find("{", end)
     yield from _non_blank(text[given:])
+
+
+def _read_until(error: Exception, text: str) -> int:
+    """Return how far a failed attempt has read: an open string is read to the end."""
+    if isinstance(error, json.JSONDecodeError) and not error.msg.startswith("Unterminated"):
+        return error.pos
+    return len(text)
 
 
 def _non_blank(text: str) -> Iterator[bytes]:

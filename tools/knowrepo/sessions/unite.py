@@ -17,12 +17,15 @@ from knowrepo.sessions import growth, store
 from knowrepo.sessions.keep import Kept, archived_line
 from knowrepo.sessions.lines import parse_object, read_lines
 from knowrepo.sessions.record import Reader
+from knowrepo.sessions.redact import Redactor, covers
 
 United = Literal["new", "grown", "joined", "unchanged"]
 _BLOCK = 1 << 20
 
 
-def unite(old: Path | None, incoming: Path, reader: Reader, scratch: Path) -> tuple[United, Path]:
+def unite(
+    old: Path | None, incoming: Path, reader: Reader, scratch: Path, redactor: Redactor
+) -> tuple[United, Path]:
     """Return what a session becomes, and the file that holds it.
 
     ``old`` is the archived session as one file, None where there is none;
@@ -37,7 +40,7 @@ def unite(old: Path | None, incoming: Path, reader: Reader, scratch: Path) -> tu
     # Only now are the archived lines brought to the rules of today.
     current = scratch / "current.jsonl"
     with current.open("wb") as out:
-        out.writelines(line + b"\n" for line in _current(old))
+        out.writelines(line + b"\n" for line in _current(old, redactor))
     if _is_prefix(current, incoming):
         joined = incoming
     elif _is_prefix(incoming, current):
@@ -48,30 +51,32 @@ def unite(old: Path | None, incoming: Path, reader: Reader, scratch: Path) -> tu
             lambda: current.open("rb"), lambda: incoming.open("rb"),
         ]  # fmt: skip
         with joined.open("wb") as out:
-            out.writelines(line + b"\n" for line in growth.join(snapshots, _identify(reader)))
+            out.writelines(
+                line + b"\n" for line in growth.join(snapshots, _identify(reader), covers)
+            )
     same = size_of(joined) == size_of(old) and _is_prefix(joined, old)
     return ("unchanged", old) if same else ("joined", joined)
 
 
-def merge(ours: Path, theirs: Path, reader: Reader, scratch: Path) -> Path:
+def merge(ours: Path, theirs: Path, reader: Reader, scratch: Path, redactor: Redactor) -> Path:
     """Return the file that holds what two archived copies of a session become.
 
     The order of the two makes no difference.
     """
     incoming = scratch / "theirs.jsonl"
     with incoming.open("wb") as out:
-        out.writelines(line + b"\n" for line in _current(theirs))
-    return unite(ours, incoming, reader, scratch)[1]
+        out.writelines(line + b"\n" for line in _current(theirs, redactor))
+    return unite(ours, incoming, reader, scratch, redactor)[1]
 
 
-def _current(archived: Path) -> Iterator[bytes]:
+def _current(archived: Path, redactor: Redactor) -> Iterator[bytes]:
     """Yield archived lines brought to the rules of today."""
     ignored = Kept()
     for line in read_lines(store.chunks(archived)):
         if growth.is_marker(line.raw):
             yield line.raw
             continue
-        current = archived_line(line, ignored)
+        current = archived_line(line, ignored, redactor)
         if current is not None:
             yield current
 

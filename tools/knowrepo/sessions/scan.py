@@ -1,0 +1,167 @@
+"""Looking for secrets in what is archived and written already.
+
+Owns the second look: rules learn, and what was archived before is brought to
+today's by `fix`. Sessions are looked at line by line, as they are archived;
+concepts are text that a person wrote, and are never edited here. A finding
+names a place and a kind, and holds no part of the secret.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from knowrepo.config import write_atomically
+from knowrepo.errors import KnowError
+from knowrepo.git import plumbing
+from knowrepo.git.layout import Repository
+from knowrepo.sessions import growth
+from knowrepo.sessions.keep import Kept, archived_line
+from knowrepo.sessions.lines import Line, read_lines
+from knowrepo.sessions.redact import Redactor
+from knowrepo.sessions.redact.settings import redactor_for
+
+FOLDERS = ("sessions", "concepts")
+
+
+@dataclass(frozen=True, order=True)
+class Found:
+    """A secret in a file: where, and of which kind; ``line`` is 1-based."""
+
+    path: str
+    line: int
+    kind: str
+
+
+def files(repository: Repository, paths: Iterable[Path]) -> list[Path]:
+    """Return the files to look at: those named, else all sessions and concepts, tracked or not."""
+    named = list(paths)
+    found: list[Path] = []
+    for path in named or [repository.root / folder for folder in FOLDERS]:
+        if path.is_dir():
+            for folder, _, names in os.walk(path):
+                found += [Path(folder, n) for n in names if n.endswith((".jsonl", ".md"))]
+        elif path.is_file():
+            found.append(path)
+        elif named:
+            raise KnowError(f"{path}: no such file or folder")
+    return sorted(file for file in found if not file.is_symlink())
+
+
+def scan(repository: Repository, paths: Iterable[Path]) -> Iterator[list[Found]]:
+    """Yield the findings of each file, in order."""
+    redactor = redactor_for(repository.root)
+    for path in paths:
+        name = shown(repository, path)
+        with path.open("rb") as stream:
+            if path.suffix == ".jsonl":
+                yield list(_in_lines(name, read_lines(stream), redactor))
+            else:
+                yield list(_in_text(name, stream.read(), redactor))
+
+
+def scan_staged(repository: Repository) -> Iterator[Found]:
+    """Yield the findings in what the commit in the making changes, not in what HEAD has."""
+    redactor = redactor_for(repository.root)
+    for path, old, new in plumbing.staged(repository, *FOLDERS):
+        *before, after = plumbing.blobs(repository, [oid for oid in (old, new) if oid])
+        if after is None:
+            continue
+        if path.endswith(".jsonl"):
+            known = before[0] or b"" if before else b""
+            yield from _in_lines(path, _new_lines(known, after), redactor)
+        else:
+            yield from _in_text(path, after, redactor)
+
+
+def _new_lines(before: bytes, after: bytes) -> Iterator[Line]:
+    """Yield the lines of ``after`` that ``before`` does not have, by their numbers."""
+    known = set(before.split(b"\n"))
+    lines = after.split(b"\n")
+    # A line that is known is given as an empty one: it keeps its number.
+    return read_lines(b"\n" if line in known else line + b"\n" for line in lines)
+
+
+def fix(
+    repository: Repository,
+    paths: Iterable[Path],
+    *,
+    waiting: Callable[[], None] = lambda: None,
+) -> Iterator[tuple[Path, list[Found]]]:
+    """Bring archived sessions to today's rules, each in one step; yields what was redacted."""
+    redactor = redactor_for(repository.root)
+    repository.locks.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(repository.locks / "archive.lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        waiting()
+        lock.acquire()
+    try:
+        for path in paths:
+            yield path, _fixed(repository, repository.inside(path), redactor)
+    finally:
+        lock.release()
+
+
+def _fixed(repository: Repository, path: Path, redactor: Redactor) -> list[Found]:
+    """Redact one archived session; the old bytes or the new are there, never half."""
+    name = shown(repository, path)
+    found: list[Found] = []
+    temporary = repository.locks / "scan.jsonl"
+    try:
+        with path.open("rb") as stream, temporary.open("wb") as out:
+            for line in read_lines(_whole(stream)):
+                kept = Kept()
+                clean = None if growth.is_marker(line.raw) else archived_line(line, kept, redactor)
+                found += [Found(name, line.number, kind) for kind in kept.redacted.elements()]
+                # Nothing shortens an archived session: what would be left out today stays.
+                out.write((line.raw if clean is None else clean) + b"\n")
+            out.flush()
+            os.fsync(out.fileno())
+        if found:
+            _publish(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return found
+
+
+def _publish(temporary: Path, path: Path) -> None:
+    try:
+        temporary.replace(path)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        # The git directory lies on another disk.
+        write_atomically(path, temporary.read_bytes(), durable=True)
+
+
+def _whole(stream: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield lines that all end: an archived line is whole, though its newline may be lost."""
+    return (raw if raw.endswith(b"\n") else raw + b"\n" for raw in stream)
+
+
+def _in_lines(name: str, lines: Iterable[Line], redactor: Redactor) -> Iterator[Found]:
+    for line in lines:
+        kept = Kept()
+        if not growth.is_marker(line.raw):
+            archived_line(line, kept, redactor)
+        yield from (Found(name, line.number, kind) for kind in kept.redacted.elements())
+
+
+def _in_text(name: str, data: bytes, redactor: Redactor) -> Iterator[Found]:
+    text = data.decode("utf-8", "replace")
+    for start, kind in redactor.findings(text):
+        yield Found(name, text.count("\n", 0, start) + 1, kind)
+
+
+def shown(repository: Repository, path: Path) -> str:
+    """Return the name of a file: relative to the repository where it lies in it."""
+    full = path.resolve()
+    inside = full.is_relative_to(repository.root)
+    return full.relative_to(repository.root).as_posix() if inside else str(path)
