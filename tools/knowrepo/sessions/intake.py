@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from knowrepo.sessions.keep import Kept, archived_line
 from knowrepo.sessions.lines import Line, read_lines
@@ -23,6 +23,7 @@ from knowrepo.sessions.source import is_compressed, opened
 
 PRIVATE = "know:private"
 """What a person types to keep a session out of the archive."""
+_HEAD = 1000  # records in which a session says where it worked, and whose it is
 _PRIVATE_BYTES = PRIVATE.encode()
 _TYPED = re.compile(rf"(?<!\S){re.escape(PRIVATE)}(?![^\s.,;!?)])")
 
@@ -105,18 +106,26 @@ def take(
 ) -> Taken:
     """Write ``lines`` to ``out`` in the archive's form."""
     taken = Taken()
+    kept, write, session_id = taken.kept, out.write, reader.session_id
     for line in lines:
-        archived = archived_line(line, taken.kept, redactor)
+        archived = archived_line(line, kept, redactor)
         if archived is not None:
-            out.write(archived + b"\n")
+            write(archived + b"\n")
         if line.record is not None:
-            taken.last_id = reader.session_id(line.record) or taken.last_id
-            taken.first_id = taken.first_id or taken.last_id
-            taken.parent_id = taken.parent_id or reader.parent_id(line.record)
-            taken.folder = taken.folder or reader.folder(line.record)
-            taken.folder_hash = taken.folder_hash or reader.folder_hash(line.record)
-            taken.mentions_private = taken.mentions_private or _PRIVATE_BYTES in line.raw
+            taken.last_id = session_id(line.record) or taken.last_id
+            if kept.records <= _HEAD:
+                _look_at_head(taken, line.record, reader)
+            if _PRIVATE_BYTES in line.raw:
+                taken.mentions_private = True
     return taken
+
+
+def _look_at_head(taken: Taken, record: Mapping[str, Any], reader: Reader) -> None:
+    """Note what the first records say of their session."""
+    taken.first_id = taken.first_id or taken.last_id
+    taken.parent_id = taken.parent_id or reader.parent_id(record)
+    taken.folder = taken.folder or reader.folder(record)
+    taken.folder_hash = taken.folder_hash or reader.folder_hash(record)
 
 
 def opted_out(session: Iterable[Line], reader: Reader) -> bool:

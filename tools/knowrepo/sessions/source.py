@@ -23,6 +23,7 @@ from knowrepo.sessions.lines import BOM, Line, decode, read_lines
 
 HEAD_BYTES = 1 << 16
 HEAD_RECORDS = 100
+"""What is looked at to tell whose a file is: so many bytes, or records if they are fewer."""
 LARGEST_DOCUMENT = 1 << 30
 """Bytes of a JSON document beyond which it is not read: it must be held whole."""
 _SQLITE = b"SQLite format 3\0"
@@ -105,8 +106,13 @@ class Source:
         """The first lines of the file, cut as JSON lines are; none where it holds no JSON."""
         if self.is_database or b'"' not in self.head or b"{" not in self.head:
             return ()
+        found: list[Line] = []
         with opened(self.path) as stream:
-            return tuple(islice(read_lines(stream), HEAD_RECORDS))
+            for line in islice(read_lines(stream), HEAD_RECORDS):
+                found.append(line)
+                if line.end > HEAD_BYTES:
+                    break
+        return tuple(found)
 
     @cached_property
     def document(self) -> Any:
