@@ -21,13 +21,14 @@ from knowrepo.index.build import refresh
 from knowrepo.index.catalog import Catalog, Filter
 from knowrepo.recall import present, route
 from knowrepo.recall.structured import ask
-from knowrepo.sessions.archive import Outcome, archive
+from knowrepo.sessions.archive import archive
 from knowrepo.sessions.discover import find_sources
 from knowrepo.sessions.export import FORMATS, Limits, open_page
 from knowrepo.sessions.lines import read_lines
 from knowrepo.sessions.listing import find, glance
 from knowrepo.sessions.readers import READERS
 from knowrepo.sessions.readers.claude import ClaudeReader
+from knowrepo.sessions.run import Outcome
 from knowrepo.sessions.source import Source
 from knowrepo.sessions.store import resolved
 

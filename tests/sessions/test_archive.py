@@ -11,12 +11,13 @@ from filelock import FileLock
 from helpers import SESSION, assistant, git, jsonl, make_repository, transcript, user
 from knowrepo.errors import KnowError
 from knowrepo.git.layout import Repository
-from knowrepo.sessions import archive as module
-from knowrepo.sessions import store
-from knowrepo.sessions.archive import Outcome, archive
+from knowrepo.sessions import publish
+from knowrepo.sessions import run as module
+from knowrepo.sessions.archive import archive
 from knowrepo.sessions.discover import find_sources
 from knowrepo.sessions.lines import read_lines
 from knowrepo.sessions.readers import Found, recognise
+from knowrepo.sessions.run import Outcome
 from knowrepo.sessions.source import Source
 from knowrepo.sessions.store import resolved
 
@@ -169,7 +170,7 @@ def test_a_failed_rename_leaves_the_old_session_whole(repository, tmp_path, monk
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(store, "_replace", fail)
+    monkeypatch.setattr(publish, "_replace", fail)
     outcome = archive_path(repository, transcript(tmp_path / "b", RECORDS))
     assert outcome.action == "failed"
     assert "No space left" in outcome.note
@@ -259,10 +260,10 @@ def test_what_no_reader_foresaw_fails_alone(repository, tmp_path, monkeypatch):
     good = transcript(tmp_path / "in", RECORDS)
     bad = transcript(tmp_path / "bad", RECORDS)
 
-    def fail_for_bad(source: Source, *, by_name: bool) -> Found | None:
+    def fail_for_bad(source: Source) -> Found | None:
         if source.path == bad:
             raise TypeError("odd")
-        return recognise(source, by_name=by_name)
+        return recognise(source)
 
     monkeypatch.setattr(module, "recognise", fail_for_bad)
     outcomes = list(archive(repository, [bad, good]))

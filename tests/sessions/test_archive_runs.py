@@ -26,13 +26,14 @@ from helpers import (
 )
 from knowrepo.config import Project
 from knowrepo.git.layout import Repository
-from knowrepo.sessions import archive as module
 from knowrepo.sessions import intake
-from knowrepo.sessions.archive import Outcome, archive
+from knowrepo.sessions import run as module
+from knowrepo.sessions.archive import archive
 from knowrepo.sessions.discover import find_sources
 from knowrepo.sessions.forget import forget, tombstone
 from knowrepo.sessions.projects import Projects
-from knowrepo.sessions.store import SessionName
+from knowrepo.sessions.run import Outcome
+from knowrepo.sessions.store import SessionName, chunks, parts
 
 RECORDS = [user("one", 1), assistant("two", 2), user("three", 3), assistant("four", 4)]
 OTHER = "11111111-2222-4333-8444-555555555555"
@@ -214,13 +215,13 @@ def test_only_sessions_of_mapped_projects_are_archived_where_nobody_named_them(
     folder = tmp_path / "in"
     transcript(folder, RECORDS)
     transcript(folder, [user("x", 1, cwd="/home/dev/other")], f"{OTHER}.jsonl")
-    outcomes = run(repository, folder, mapping=mapping(repository, mine))
+    outcomes = run(repository, folder, projects=mapping(repository, mine))
     assert actions(outcomes) == ["new", "not mapped"]
     assert outcomes[1].session == ""
-    again = run(repository, folder, mapping=mapping(repository, mine))
+    again = run(repository, folder, projects=mapping(repository, mine))
     assert actions(again) == ["unchanged", "not mapped"]
     other = Project("path:/home/dev/other", "/home/dev/other", str(repository.root))
-    later = run(repository, folder, mapping=mapping(repository, mine, other))
+    later = run(repository, folder, projects=mapping(repository, mine, other))
     assert actions(later) == ["unchanged", "new"]
 
 
@@ -228,7 +229,7 @@ def test_a_session_that_names_no_folder_is_not_mapped(repository, tmp_path):
     mine = Project("path:/home/dev/app", "/home/dev/app", str(repository.root))
     record = {"type": "summary", "leafUuid": "x", "summary": "s", "sessionId": SESSION}
     outcomes = run(
-        repository, transcript(tmp_path / "in", [record]), mapping=mapping(repository, mine)
+        repository, transcript(tmp_path / "in", [record]), projects=mapping(repository, mine)
     )
     assert actions(outcomes) == ["not mapped"]
 
@@ -259,10 +260,7 @@ def test_a_session_in_parts_grows_joins_and_shrinks_to_the_same_lines(repository
     other = make_repository(tmp_path / "other")
     for snapshot in (parted, rows):
         run(other, transcript(tmp_path / "c", snapshot))
-    whole = b"".join(
-        (repository.sessions / "claude" / f"{SESSION}{number}.jsonl").read_bytes()
-        for number in ["", *(f".{n}" for n in range(1, len(parts)))]
-    )
+    whole = b"".join(chunks(repository.sessions / "claude" / f"{SESSION}.jsonl"))
     assert whole == stored(other)
 
 
@@ -326,12 +324,8 @@ def test_a_run_killed_at_any_moment_leaves_no_half_written_or_shortened_session(
 
 def _all_lines(repository: Repository) -> list[bytes]:
     first = repository.sessions / "claude" / f"{SESSION}.jsonl"
-    files = [first]
-    while (more := first.with_name(f"{SESSION}.{len(files)}.jsonl")).exists():
-        files.append(more)
-    data = b"".join(path.read_bytes() for path in files)
-    assert data.endswith(b"\n")
-    return data.splitlines()
+    assert all(path.read_bytes().endswith(b"\n") for path in parts(first))
+    return [line.rstrip(b"\n") for line in chunks(first)]
 
 
 @pytest.mark.parametrize("call", ["write", "fsync", "replace", "open"])

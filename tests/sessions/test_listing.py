@@ -14,6 +14,7 @@ from knowrepo.sessions.listing import (
     resolve,
     short_names,
 )
+from knowrepo.sessions.publish import publish
 from knowrepo.sessions.readers.claude import ClaudeReader
 
 OTHER = "0f0e0d0c-ffff-4908-8706-050403020100"
@@ -47,17 +48,19 @@ def test_a_session_comes_with_its_sub_agents_and_their_sizes(repository):
     assert session.whole_size == sum(p.stat().st_size for p in (own, agent, output))
 
 
-def test_parts_are_one_session_read_one_after_the_other(repository):
-    first = put(repository, f"claude/{SESSION}", user("one", 1))
-    second = put(repository, f"claude/{SESSION}.1", user("two", 2))
-    third = put(repository, f"claude/{SESSION}.2", user("three", 3))
+def test_parts_are_one_session_read_one_after_the_other(repository, tmp_path):
+    first = repository.sessions / "claude" / f"{SESSION}.jsonl"
+    whole = tmp_path / "whole"
+    whole.write_bytes(jsonl([user(text, n) for n, text in enumerate(("one", "two", "three"))]))
+    publish(whole, first, tmp_path / "publish", most=500)
     (session,) = find(repository)
-    assert session.size == sum(p.stat().st_size for p in (first, second, third))
-    assert store.parts(first) == [first, second, third]
+    parts = store.parts(first)
+    assert len(parts) == 3
+    assert session.size == sum(part.stat().st_size for part in parts)
     lines = store.SessionLines(session.path)
     for _ in range(2):  # readers go through it more than once
         assert [record.text for record in ClaudeReader().read(lines)] == ["one", "two", "three"]
-    assert resolve(repository, str(second)) == session
+    assert resolve(repository, str(parts[1])) == session
 
 
 def test_a_name_that_ends_in_a_number_is_no_part_where_there_is_no_first(repository):

@@ -1,154 +1,79 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from contextlib import suppress
-from itertools import count
 from pathlib import Path
 
 import pytest
 
 from knowrepo.sessions import store
+from knowrepo.sessions.publish import publish
 from knowrepo.sessions.store import SessionName
 
 
 @pytest.fixture
-def place(tmp_path) -> tuple[Path, Path]:
-    (tmp_path / "sessions" / "claude").mkdir(parents=True)
-    (tmp_path / "scratch").mkdir()
-    return tmp_path / "sessions" / "claude" / "a.jsonl", tmp_path / "scratch"
+def session(tmp_path) -> Path:
+    """The first file of a session in four parts."""
+    first = tmp_path / "sessions" / "claude" / "a.jsonl"
+    content = tmp_path / "content"
+    content.write_text("".join(f"{number:0199}\n" for number in range(10)))
+    publish(content, first, tmp_path / "publish", most=700)
+    return first
 
 
-def content(scratch: Path, *lines: str) -> Path:
-    path = scratch / "content"
-    path.write_text("".join(f"{line}\n" for line in lines))
-    return path
+def numbers(first: Path) -> list[int]:
+    return [int(line) for line in store.chunks(first)]
 
 
-def read(first: Path) -> list[str]:
-    return [line.decode().rstrip("\n") for line in store.chunks(first)]
-
-
-def numbered(*numbers: int) -> list[str]:
-    return [f'{{"n":{number:03}}}' for number in numbers]  # 10 bytes a line
-
-
-def test_a_small_session_is_one_file(place):
-    first, scratch = place
-    store.publish(content(scratch, *numbered(1, 2)), first, scratch, most=100)
-    assert store.parts(first) == [first]
-    assert read(first) == numbered(1, 2)
-
-
-def test_a_large_session_is_cut_at_line_ends_and_read_as_one(place):
-    first, scratch = place
-    store.publish(content(scratch, *numbered(*range(10))), first, scratch, most=35)
+def test_the_parts_of_a_session_are_read_as_one(session):
     names = ["a.jsonl", "a.1.jsonl", "a.2.jsonl", "a.3.jsonl"]
-    assert [path.name for path in store.parts(first)] == names
-    assert [path.stat().st_size for path in store.parts(first)] == [30, 30, 30, 10]
-    assert read(first) == numbered(*range(10))
-    assert [store.is_part(path) for path in store.parts(first)] == [False, True, True, True]
+    assert [path.name for path in store.parts(session)] == names
+    assert [store.is_part(path) for path in store.parts(session)] == [False, True, True, True]
+    assert numbers(session) == list(range(10))
 
 
-def test_a_line_is_never_cut(place):
-    first, scratch = place
-    store.publish(content(scratch, "x" * 99, "y"), first, scratch, most=20)
-    assert [path.stat().st_size for path in store.parts(first)] == [100, 2]
+def test_a_part_that_does_not_fit_is_none(session):
+    """As when a checkout brings older files of which some are not tracked."""
+    first, one, two, three = store.parts(session)
+    lines = first.read_bytes().splitlines(keepends=True)
+    first.write_bytes(b"".join(lines[:-1]))
+    assert store.parts(session) == [first]
+    assert store.every_part(session) == [first, one, two, three]
+    first.write_bytes(b"".join([*lines[:-1], b"x" * 199 + b"\n"]))  # the same size
+    assert store.parts(session) == [first]
+    first.write_bytes(b"".join(lines))
+    two.unlink()
+    assert store.parts(session) == [first, one]
+    assert numbers(session) == [0, 1, 2, 3, 4, 5]
 
 
-def test_growing_touches_only_the_last_part(place):
-    first, scratch = place
-    store.publish(content(scratch, *numbered(*range(5))), first, scratch, most=30)
-    before = first.stat().st_ino
-    store.publish(content(scratch, *numbered(*range(8))), first, scratch, most=30)
-    assert first.stat().st_ino == before
-    assert read(first) == numbered(*range(8))
+def test_a_part_that_is_a_link_is_none(session, tmp_path):
+    first, one, *_ = store.parts(session)
+    elsewhere = one.rename(tmp_path / "elsewhere")
+    one.symlink_to(elsewhere)
+    assert store.parts(session) == [first]
 
 
-def test_fewer_parts_leave_none_behind(place):
-    first, scratch = place
-    store.publish(content(scratch, *numbered(*range(8))), first, scratch, most=30)
-    store.publish(content(scratch, *numbered(*range(8))), first, scratch, most=1000)
-    assert [path.name for path in first.parent.iterdir()] == ["a.jsonl"]
-    assert read(first) == numbered(*range(8))
+def test_a_session_without_its_first_file_is_not_archived(session):
+    session.unlink()
+    assert store.parts(session) == []
+    assert len(store.every_part(session)) == 3
 
 
-class KilledError(Exception):
-    pass
+def test_parts_are_in_the_order_of_their_numbers(tmp_path):
+    first = tmp_path / "a.jsonl"
+    content = tmp_path / "content"
+    content.write_text("".join(f"{number:0199}\n" for number in range(14)))
+    publish(content, first, tmp_path / "publish", most=210)
+    assert [int(p.suffixes[0][1:]) for p in store.every_part(first)[1:]] == list(range(1, 14))
+    assert numbers(first) == list(range(14))
 
 
-class Killer:
-    """Lets so many renames and removals happen, and then no more."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, steps: int) -> None:
-        self.left = steps
-        for name in ("replace", "unlink"):
-            monkeypatch.setattr(Path, name, self._counted(getattr(Path, name)))
-
-    def _counted(self, whole: Callable[..., object]) -> Callable[..., object]:
-        def do(path: Path, *arguments: object, **named: object) -> object:
-            if self.left == 0:
-                raise KilledError
-            self.left -= 1
-            return whole(path, *arguments, **named)
-
-        return do
-
-
-OLD = numbered(*range(0, 20, 2))
-GROWN = numbered(*range(0, 40, 2))
-
-
-@pytest.mark.parametrize(
-    ("new", "most"),
-    [
-        (GROWN, 45),  # appended
-        (numbered(*range(20)), 45),  # lines in between
-        (OLD, 1000),  # fewer parts
-        (numbered(*range(20)), 95),  # larger parts
-        (numbered(*range(20)), 20),  # smaller parts
-    ],
-)
-def test_a_run_killed_between_any_two_steps_loses_no_line_and_is_finished(place, new, most):
-    first, scratch = place
-    for steps in count():
-        for path in first.parent.iterdir():
-            path.unlink()
-        store.publish(content(scratch, *OLD), first, scratch, most=45)
-        made = content(scratch, *new)
-        finished = False
-        with pytest.MonkeyPatch.context() as patch, suppress(KilledError):
-            Killer(patch, steps)
-            store.publish(made, first, scratch, most=most)
-            finished = True
-        seen = read(first)
-        assert set(OLD) <= set(seen)  # nothing is out of sight
-        if new == GROWN:
-            assert seen == new[: len(seen)]  # what is seen is a beginning
-        store.recover(scratch, first.parents[2])
-        scratch.mkdir()
-        assert read(first) == new
-        if finished:
-            break
-    assert steps > 1
-
-
-def test_a_plan_that_leads_elsewhere_is_not_carried_out(place, tmp_path):
-    first, scratch = place
-    outside = tmp_path / "outside"
-    made = scratch / "part.0"
-    made.write_text("evil")
-    (scratch / "publish.json").write_text(f'[["{made}", "{outside}"]]')
-    store.recover(scratch, first.parents[1])
-    assert not outside.exists()
-
-
-@pytest.mark.parametrize("plan", ["", "{", "[]", "3", "[[1]]", '{"a": 1}'])
-def test_a_broken_plan_is_none(place, plan):
-    first, scratch = place
-    (scratch / "publish.json").write_text(plan)
-    store.recover(scratch, first.parents[1])
-    assert not scratch.exists()
+@pytest.mark.parametrize("before", [b"", b"first\n", b"x" * 70_000 + b"\n", b"\n"])
+@pytest.mark.parametrize("line", [b"a", b"b" * 300_000, b"c" * 65_535, b"d" * 65_536])
+def test_the_last_line_is_found_however_long_it_is(tmp_path, before, line):
+    path = tmp_path / "x"
+    path.write_bytes(before + line + b"\n")
+    assert store.last_line_digest(path) == store.digest_of(line)
 
 
 @pytest.mark.parametrize(
@@ -166,11 +91,9 @@ def test_a_name_is_told_from_its_place(tmp_path):
     assert store.name_of(tmp_path, tmp_path / "stray.jsonl") is None
 
 
-def test_a_stamp_changes_with_every_part(place):
-    first, scratch = place
-    assert store.stamp(first) == ""
-    store.publish(content(scratch, *numbered(*range(8))), first, scratch, most=30)
-    before = store.stamp(first)
-    last = store.parts(first)[-1]
+def test_a_stamp_changes_with_every_part(session):
+    before = store.stamp(session)
+    last = store.parts(session)[-1]
     os.utime(last, ns=(1, 1))
-    assert store.stamp(first) != before
+    assert store.stamp(session) != before
+    assert store.stamp(session.with_name("other.jsonl")) == ""

@@ -23,8 +23,8 @@ from knowrepo.units import count, size
 
 if TYPE_CHECKING:
     from knowrepo.git.layout import Repository
-    from knowrepo.sessions.archive import Outcome
     from knowrepo.sessions.projects import Projects
+    from knowrepo.sessions.run import Outcome
 
 _SHOWN = ("new", "grown", "joined", "unchanged", "not mapped", "private", "forgotten", "failed")
 
@@ -193,7 +193,7 @@ def run(
     outcomes = archive_sources(
         here,
         sources,
-        mapping=projects,
+        projects=projects,
         dry_run=dry_run,
         part_bytes=part,
         waiting=lambda: say("another archive is running; waiting"),

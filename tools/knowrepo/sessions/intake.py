@@ -14,18 +14,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
+from knowrepo.errors import KnowError
+from knowrepo.sessions import growth
 from knowrepo.sessions.keep import Kept, archived_line
 from knowrepo.sessions.lines import Line, read_lines
 from knowrepo.sessions.record import Reader
 from knowrepo.sessions.redact import DEFAULT, Redactor
 from knowrepo.sessions.seen import Resume
 from knowrepo.sessions.source import is_compressed, opened
+from knowrepo.sessions.store import chunks, header_of, parts
 
 PRIVATE = "know:private"
 """What a person types to keep a session out of the archive."""
 _HEAD = 1000  # records in which a session says where it worked, and whose it is
+_OURS = b'{"type":"know.'
 _PRIVATE_BYTES = PRIVATE.encode()
-_TYPED = re.compile(rf"(?<!\S){re.escape(PRIVATE)}(?![^\s.,;!?)])")
+_TYPED = re.compile(rf"(?<![^\s(\[\"']){re.escape(PRIVATE)}(?![^\s.,;!?)\]\"'])")
 
 
 @dataclass
@@ -40,6 +44,7 @@ class Taken:
     folder_hash: str = ""
     resume: Resume | None = None
     mentions_private: bool = False
+    has_markers: bool = False  # it is an archive itself, or pretends to be one
 
 
 class _Counted:
@@ -82,6 +87,10 @@ def take_file(
     With ``resume`` only what came after it is read and written.
     """
     offset, before = (resume.offset, resume.lines) if resume else (0, 0)
+    if header_of(source):
+        raise KnowError(f"{source}: a part of an archived session; its first file stands for all")
+    if len(parts(source)) > 1:  # an archive of another repository
+        return take(read_lines(chunks(source)), out, reader, redactor)
     with opened(source) as stream:
         counted = _Counted(stream, offset, before)
         counted.digest_head()
@@ -91,12 +100,14 @@ def take_file(
             taken.first_id = resume.first_id or taken.first_id
             taken.last_id = taken.last_id or resume.last_id
             taken.parent_id = resume.parent_id or taken.parent_id
-        if counted.ended and not is_compressed(
-            source
-        ):  # else what comes next may belong to the last line
+            taken.folder = resume.folder or taken.folder
+            taken.folder_hash = resume.folder_hash or taken.folder_hash
+        # Where the last line is open, what comes next may belong to it.
+        if counted.ended and not taken.has_markers and not is_compressed(source):
             taken.resume = Resume(
                 counted.offset, counted.digest(), counted.lines,
                 taken.first_id, taken.last_id, taken.parent_id,
+                taken.folder, taken.folder_hash,
             )  # fmt: skip
     return taken
 
@@ -117,6 +128,8 @@ def take(
                 _look_at_head(taken, line.record, reader)
             if _PRIVATE_BYTES in line.raw:
                 taken.mentions_private = True
+            if line.raw.startswith(_OURS) and growth.is_marker(line.raw):
+                taken.has_markers = True
     return taken
 
 
@@ -134,3 +147,12 @@ def opted_out(session: Iterable[Line], reader: Reader) -> bool:
         record.role == "user" and not record.side and _TYPED.search(record.text)
         for record in reader.read(session)
     )
+
+
+def opted_out_in(transcript: Path, reader: Reader) -> bool:
+    """Say the same of a transcript that is not being archived now."""
+    with opened(transcript) as stream:
+        if not any(_PRIVATE_BYTES in line for line in stream):
+            return False
+    with opened(transcript) as stream:
+        return opted_out(list(read_lines(stream)), reader)

@@ -101,6 +101,9 @@ class Reader(Protocol):
     def identity(self, path: Path, first: str, last: str, parent: str) -> Identity:
         """Name the session in ``path``, given its first and last id and its first parent's."""
 
+    def parent_source(self, path: Path, parent: str) -> Path | None:
+        """Return where the transcript of a sub-agent's parent lies, where that is known."""
+
     def folder(self, record: Mapping[str, Any]) -> str:
         """Return the folder that the agent worked in, where the record says it."""
 

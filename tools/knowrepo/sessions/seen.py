@@ -8,6 +8,7 @@ there as it was left. A lost or broken file costs time, nothing else.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from typing import Any
 
 from knowrepo.config import write_atomically
 
-_FORMAT = 1
+_FORMAT = 2
 _BLOCK = 1 << 20
 
 
@@ -35,6 +36,8 @@ class Resume:
     first_id: str
     last_id: str
     parent_id: str
+    folder: str
+    folder_hash: str
 
 
 @dataclass(frozen=True)
@@ -42,16 +45,15 @@ class Seen:
     """A source as it was: what became of it, and the sessions that it became.
 
     ``sessions`` maps their names to the stamps of their files, ``natives`` to the
-    stamps that the source itself gave them. ``denied`` is the name of the mapping
-    under which some of them do not belong here, empty where all do.
+    stamps that the source itself gave them. ``denied`` are the folders (and their
+    hashes) of those sessions that did not belong here.
     """
 
-    size: int
-    mtime: int
+    stat: list[int]
     action: str
     sessions: dict[str, str] = field(default_factory=dict)
     natives: dict[str, str] = field(default_factory=dict)
-    denied: str = ""
+    denied: list[list[str]] = field(default_factory=list)
     resume: Resume | None = None
 
 
@@ -70,24 +72,29 @@ class SeenSources:
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             pass
 
-    def unchanged(self, source: Path, stamp_of: Callable[[str], str], mapping: str) -> Seen | None:
-        """Return what became of ``source`` where it, and its sessions, are as they were."""
-        seen = self._sources.get(str(source))
-        if seen is None or (seen.size, seen.mtime) != _stat(source):
+    def unchanged(
+        self, source: Path, stamp_of: Callable[[str], str], maps: Callable[[str, str], bool]
+    ) -> Seen | None:
+        """Return what became of ``source`` where it, and its sessions, are as they were.
+
+        What did not belong here is asked of ``maps`` again: a project may have been
+        mapped, or have got a remote, since.
+        """
+        seen = self._sources.get(_key(source))
+        if seen is None or seen.stat != stat_of(source):
             return None
-        if seen.denied not in {"", mapping}:
+        if any(maps(folder, folder_hash) for folder, folder_hash in seen.denied):
             return None
         held = all(stamp_of(name) == stamp for name, stamp in seen.sessions.items())
         return seen if held else None
 
     def resume(self, source: Path, stamp_of: Callable[[str], str]) -> tuple[str, Resume] | None:
         """Return the session of ``source`` and how far it was read, where it only grew."""
-        seen = self._sources.get(str(source))
+        seen = self._sources.get(_key(source))
         if seen is None or seen.resume is None or len(seen.sessions) != 1:
             return None
         ((name, stamp),) = seen.sessions.items()
-        size, _ = _stat(source)
-        if size < seen.resume.offset or stamp_of(name) != stamp:
+        if source.stat().st_size < seen.resume.offset or stamp_of(name) != stamp:
             return None
         if _digest(source, seen.resume.offset) != seen.resume.digest:
             return None
@@ -95,25 +102,19 @@ class SeenSources:
 
     def native(self, source: Path, session: str, stamp_of: Callable[[str], str]) -> str:
         """Return the stamp that ``source`` gave a session that is archived as it was left."""
-        seen = self._sources.get(str(source))
+        seen = self._sources.get(_key(source))
         if seen is None or seen.sessions.get(session, "-") != stamp_of(session):
             return ""
         return seen.natives.get(session, "")
 
     def note(self, source: Path, seen: Seen) -> None:
         """Note what became of a source."""
-        self._sources[str(source)] = seen
+        self._sources[_key(source)] = seen
         self._changed = True
 
     def forget(self, source: Path) -> None:
         """Forget a source, so that it is read again."""
-        self._changed = self._sources.pop(str(source), None) is not None or self._changed
-
-    def is_private(self, session: str) -> bool:
-        """Say whether some source of that session was found to have opted out."""
-        return any(
-            seen.action == "private" and session in seen.sessions for seen in self._sources.values()
-        )
+        self._changed = self._sources.pop(_key(source), None) is not None or self._changed
 
     def save(self) -> None:
         """Write what was noted; what is gone from the disk is left out."""
@@ -126,19 +127,18 @@ class SeenSources:
         write_atomically(self._path, json.dumps(data, separators=(",", ":")).encode())
 
 
-def stat_of(source: Path) -> tuple[int, int]:
-    """Return a source's size and time; a database's log of late writes counts with it."""
-    return _stat(source)
+def stat_of(source: Path) -> list[int]:
+    """Return what changes with a source; a database's log of late writes counts with it."""
+    marks: list[int] = []
+    for path in (source, source.with_name(f"{source.name}-wal")):
+        with contextlib.suppress(FileNotFoundError):
+            found = path.stat()
+            marks += [found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino]
+    return marks
 
 
-def _stat(source: Path) -> tuple[int, int]:
-    found = source.stat()
-    size, mtime = found.st_size, found.st_mtime_ns
-    log = source.with_name(f"{source.name}-wal")
-    if log.exists():
-        beside = log.stat()
-        size, mtime = size + beside.st_size, max(mtime, beside.st_mtime_ns)
-    return size, mtime
+def _key(source: Path) -> str:
+    return str(source.absolute())
 
 
 def _digest(source: Path, length: int) -> str:

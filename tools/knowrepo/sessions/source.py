@@ -36,6 +36,11 @@ def is_compressed(path: Path) -> bool:
         return stream.read(4).startswith((_GZIP, _ZSTD))
 
 
+def plain(path: Path) -> Path:
+    """Return a source's path without what tells that it is compressed."""
+    return path.with_suffix("") if path.suffix in {".gz", ".zst"} else path
+
+
 def opened(path: Path) -> IO[bytes]:
     """Open a source for reading, decompressed where it is compressed.
 
@@ -72,12 +77,14 @@ class Native:
     may be made while they are read. ``id`` and ``parent`` name the session as
     they do in the archive; an id must be the same for every later copy. While
     ``stamp`` is what it was, the session did not change and is not read again.
+    ``elsewhere``: its messages lie in other files than the source.
     """
 
     id: str
     records: Iterable[Mapping[str, Any]]
     parent: str = ""
     stamp: str = ""
+    elsewhere: bool = False
 
 
 class Source:
@@ -127,7 +134,8 @@ class Source:
         if self.path.stat().st_size > LARGEST_DOCUMENT:
             return None
         try:
-            return json.loads(decode(self.path.read_bytes().removeprefix(BOM)))
+            with opened(self.path) as stream:
+                return json.loads(decode(stream.read(LARGEST_DOCUMENT).removeprefix(BOM)))
         except (ValueError, RecursionError):
             return None
 

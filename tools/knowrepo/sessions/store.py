@@ -1,25 +1,22 @@
-"""Archived sessions as files: their names, their parts, reading them, publishing them.
+"""Archived sessions as files: their names, their parts, and reading them.
 
 Owns the form on disk below `sessions/`. A session is `<agent>/<id>.jsonl`, a
 sub-agent's `<agent>/<parent>/<id>.jsonl`. One that is larger than a code host
 takes goes on in `<id>.1.jsonl`, `<id>.2.jsonl`, …, cut at line ends: it is read
-as one file. What a session's lines mean, and how two copies are joined, is
-`growth`'s and the readers' business.
+as one file. Each of these begins with a line that says what stands before it. A
+part that does not fit, as a checkout may leave one behind, is none: it is not
+read, and gives way to the next publication. What a session's lines mean, and how
+two copies are joined, is `growth`'s and the readers' business.
 """
 
 from __future__ import annotations
 
-import errno
 import hashlib
-import json
-import os
 import re
-import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 from knowrepo.sessions import growth
 from knowrepo.sessions.lines import Line, read_lines
@@ -32,7 +29,10 @@ PART_BYTES = 40_000_000
 _SAFE_ID = re.compile(r"(?!.*\.\d+\Z)[A-Za-z0-9][A-Za-z0-9._-]{0,127}(?<!\.)")
 _PART = re.compile(r"(?P<id>.+)\.(?P<number>[1-9]\d{0,5})\.jsonl")
 _RESERVED = re.compile(r"(?i)(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?")  # names that Windows lacks
-_PLAN = "publish.json"
+_HEADER = re.compile(
+    rb'\{"type":"know\.part","number":(\d{1,6}),"start":(\d{1,18}),"after":"([0-9a-f]{32})"\}\n'
+)
+_LONGEST_HEADER = 128
 _BLOCK = 1 << 20
 
 
@@ -76,26 +76,91 @@ def is_part(path: Path) -> bool:
 
 def parts(first: Path) -> list[Path]:
     """Return the files of the session, in order; empty where it is not archived."""
-    found: list[Path] = []
-    path = first
-    while path.is_file() and not path.is_symlink():  # a clone may bring one that leads away
+    if not is_file(first):
+        return []
+    found = [first]
+    end = first.stat().st_size
+    while is_file(path := part(first, len(found))):
+        match = _HEADER.fullmatch(header_of(path))
+        if match is None or (int(match[1]), int(match[2])) != (len(found), end):
+            break
+        if match[3].decode() != last_line_digest(found[-1]):
+            break
         found.append(path)
-        path = _part(first, len(found))
+        end += path.stat().st_size - len(match[0])
     return found
 
 
-def _part(first: Path, number: int) -> Path:
+def every_part(first: Path) -> list[Path]:
+    """Return all files that are named as this session's, those that do not fit included."""
+    numbered: dict[int, Path] = {}
+    for path in first.parent.iterdir() if first.parent.is_dir() else ():
+        match = _PART.fullmatch(path.name)
+        if match is not None and match["id"] == first.stem:
+            numbered[int(match["number"])] = path
+    return [*([first] if first.exists() else []), *(numbered[n] for n in sorted(numbered))]
+
+
+def part(first: Path, number: int) -> Path:
+    """Return the path of a session's part; 0 is its first file."""
     return first if number == 0 else first.with_name(f"{first.stem}.{number}{SUFFIX}")
+
+
+def is_file(path: Path) -> bool:
+    """Say whether a regular file is there; a clone may bring a link that leads away."""
+    return path.is_file() and not path.is_symlink()
+
+
+def header(number: int, start: int, after: str) -> bytes:
+    """Return the line that a part begins with.
+
+    ``start`` bytes of the session stand before it; ``after`` is the digest of the
+    last line of these.
+    """
+    return b'{"type":"know.part","number":%d,"start":%d,"after":"%s"}\n' % (
+        number, start, after.encode(),
+    )  # fmt: skip
+
+
+def header_of(path: Path) -> bytes:
+    """Return the line that a part begins with, or nothing where it is no part."""
+    try:
+        with path.open("rb") as stream:
+            line = stream.readline(_LONGEST_HEADER)
+    except OSError:
+        return b""
+    return line if _HEADER.fullmatch(line) else b""
+
+
+def digest_of(line: bytes) -> str:
+    """Return the digest by which a part names the line before it."""
+    return hashlib.blake2b(line.rstrip(b"\n"), digest_size=16).hexdigest()
+
+
+def last_line_digest(path: Path) -> str:
+    """Return the digest of a file's last line."""
+    with path.open("rb") as stream:
+        end = stream.seek(0, 2)
+        tail = b""
+        while end and b"\n" not in tail[:-1]:
+            start = max(0, end - max(_BLOCK // 16, len(tail)))
+            stream.seek(start)
+            tail = stream.read(end - start) + tail
+            end = start
+    return digest_of(tail.rstrip(b"\n").rpartition(b"\n")[2])
 
 
 def stamp(first: Path) -> str:
     """Return what tells whether a session's files changed, without reading them."""
-    marks = []
-    for path in parts(first):
-        with suppress(FileNotFoundError):
-            found = path.lstat()
-            marks.append(f"{found.st_size}.{found.st_mtime_ns}")
-    return "+".join(marks)
+    return "+".join(filter(None, map(file_stamp, parts(first))))
+
+
+def file_stamp(path: Path) -> str:
+    """Return the same of one file; empty where it is not there."""
+    with suppress(FileNotFoundError):
+        found = path.lstat()
+        return f"{found.st_size}.{found.st_mtime_ns}"
+    return ""
 
 
 def chunks(first: Path) -> Iterator[bytes]:
@@ -103,8 +168,10 @@ def chunks(first: Path) -> Iterator[bytes]:
 
     Every archived line is whole, even where an editor took the last newline.
     """
-    for path in parts(first):
+    for number, path in enumerate(parts(first)):
         with path.open("rb") as stream:
+            if number:
+                stream.readline()
             for line in stream:
                 yield line if line.endswith(b"\n") else line + b"\n"
 
@@ -167,168 +234,3 @@ def oid(first: Path) -> str:
             while block := stream.read(_BLOCK):
                 digest.update(block)
     return digest.hexdigest()
-
-
-# -- publishing ----------------------------------------------------------------
-
-
-def publish(content: Path, first: Path, scratch: Path, *, most: int = PART_BYTES) -> None:
-    """Make ``content`` the session at ``first``; it is moved, or cut into parts.
-
-    A reader, and a run that is killed at any moment, sees no half-written file.
-    Several files cannot be renamed at once: the new ones stand ready in
-    ``scratch`` with a plan, which `recover` carries out after a crash.
-    """
-    first.parent.mkdir(parents=True, exist_ok=True)
-    before = parts(first)
-    bounds = _cut(content, most)
-    if len(bounds) <= 1 and len(before) <= 1:
-        _replace(content, first)
-        return
-    steps = _steps(content, first, before, bounds, scratch)
-    plan = scratch / _PLAN
-    _write(plan, json.dumps(steps).encode())
-    _carry_out(steps)
-    plan.unlink()
-
-
-def recover(scratch: Path, root: Path) -> None:
-    """Carry out what a run that was killed had planned; then clear its folder."""
-    try:
-        steps = [(str(made), str(target)) for made, target in json.loads(_plan_of(scratch))]
-        if all(Path(target).resolve().is_relative_to(root.resolve()) for _, target in steps):
-            _carry_out(steps)
-    except (OSError, ValueError, TypeError):
-        pass  # no plan, or none that was finished: nothing was moved yet
-    shutil.rmtree(scratch, ignore_errors=True)
-
-
-def _plan_of(scratch: Path) -> bytes:
-    return (scratch / _PLAN).read_bytes()
-
-
-def _steps(
-    content: Path, first: Path, before: list[Path], bounds: list[tuple[int, int]], scratch: Path
-) -> list[tuple[str, str]]:
-    """Make the new parts ready; returns what is moved where, '' for what is removed.
-
-    Where a session only grew, its parts go first to last, so that what can be
-    seen is at any moment a beginning of it. Else all of it goes into the first
-    file until the others are right, so that no line is out of sight on the way.
-    """
-    steps: list[tuple[str, str]] = []
-    for number, (start, end) in enumerate(bounds):
-        target = _part(first, number)
-        if not _holds(target, content, start, end):
-            made = scratch / f"part.{number}"
-            _copy(content, made, start, end)
-            steps.append((str(made), str(target)))
-    if _appends(before, content, bounds):
-        return steps
-    if not steps or steps[0][1] != str(first):
-        made = scratch / "part.0"
-        _copy(content, made, *bounds[0])
-        steps.insert(0, (str(made), str(first)))
-    whole = scratch / "whole"
-    _copy(content, whole, 0, bounds[-1][1])
-    surplus = [("", str(path)) for path in before[len(bounds) :]]
-    return [(str(whole), str(first)), *steps[1:], *surplus, steps[0]]
-
-
-def _carry_out(steps: list[tuple[str, str]]) -> None:
-    """Do what is still to be done of a plan, in its order."""
-    for made, target in steps:
-        if not made:
-            Path(target).unlink(missing_ok=True)
-        elif Path(made).exists():
-            _replace(Path(made), Path(target))
-
-
-def _cut(content: Path, most: int) -> list[tuple[int, int]]:
-    """Return the byte ranges of the parts, cut at line ends; a line is never cut."""
-    size = content.stat().st_size
-    if size <= most:
-        return [(0, size)]
-    bounds: list[tuple[int, int]] = []
-    start = position = 0
-    with content.open("rb") as stream:
-        for line in stream:
-            if position > start and position + len(line) - start > most:
-                bounds.append((start, position))
-                start = position
-            position += len(line)
-    return [*bounds, (start, position)]
-
-
-def _appends(before: list[Path], content: Path, bounds: list[tuple[int, int]]) -> bool:
-    """Say whether the parts that are there are the beginning of ``content``."""
-    whole = before[:-1]
-    if len(before) > len(bounds):
-        return False
-    if not all(_holds(path, content, *bounds[number]) for number, path in enumerate(whole)):
-        return False
-    if not before:
-        return True
-    start, end = bounds[len(whole)]
-    size = before[-1].stat().st_size
-    return start + size <= end and _holds(before[-1], content, start, start + size)
-
-
-def _holds(path: Path, content: Path, start: int, end: int) -> bool:
-    """Say whether ``path`` holds just these bytes of ``content``."""
-    if not path.is_file() or path.stat().st_size != end - start:
-        return False
-    with path.open("rb") as a, content.open("rb") as b:
-        b.seek(start)
-        while block := a.read(_BLOCK):
-            if b.read(len(block)) != block:
-                return False
-    return True
-
-
-def _copy(content: Path, to: Path, start: int, end: int) -> None:
-    with content.open("rb") as source, to.open("wb") as target:
-        source.seek(start)
-        left = end - start
-        while left and (block := source.read(min(left, _BLOCK))):
-            target.write(block)
-            left -= len(block)
-        _sync(target)
-
-
-def _write(path: Path, data: bytes) -> None:
-    with path.open("wb") as stream:
-        stream.write(data)
-        _sync(stream)
-
-
-def _sync(stream: IO[bytes]) -> None:
-    stream.flush()
-    os.fsync(stream.fileno())
-
-
-def _replace(temporary: Path, target: Path) -> None:
-    """Publish ``temporary`` as ``target``, on the disk before it can be seen."""
-    with temporary.open("rb+") as stream:
-        os.fsync(stream.fileno())
-    try:
-        temporary.replace(target)
-    except OSError as error:
-        if error.errno != errno.EXDEV:
-            raise
-        _replace_across_disks(temporary, target)
-
-
-def _replace_across_disks(temporary: Path, target: Path) -> None:
-    """Do the same where the git directory lies on another disk than the work tree."""
-    beside = target.with_name(f".{target.name}.{os.urandom(8).hex()}.tmp")
-    try:
-        # Exclusive: a link that lies in wait under this name is not followed.
-        with temporary.open("rb") as source, beside.open("xb") as copy:
-            shutil.copyfileobj(source, copy, _BLOCK)
-            _sync(copy)
-        beside.replace(target)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
-    temporary.unlink(missing_ok=True)

@@ -58,15 +58,37 @@ def unite(
     return ("unchanged", old) if same else ("joined", joined)
 
 
+def whole(first: Path, scratch: Path) -> Path | None:
+    """Return one file with all of an archived session, or None where it is not archived."""
+    files = store.parts(first)
+    if len(files) <= 1:
+        return files[0] if files else None
+    made = scratch / "archived.jsonl"
+    with made.open("wb") as out:
+        out.writelines(store.chunks(first))
+    return made
+
+
+def canonical(incoming: Path, reader: Reader, scratch: Path) -> Path:
+    """Return a file with the canonical form of a source that has markers of its own."""
+    made = scratch / "canonical.jsonl"
+    with made.open("wb") as out:
+        union = growth.join([lambda: incoming.open("rb")], _identify(reader), covers)
+        out.writelines(line + b"\n" for line in union)
+    return made
+
+
 def merge(ours: Path, theirs: Path, reader: Reader, scratch: Path, redactor: Redactor) -> Path:
     """Return the file that holds what two archived copies of a session become.
 
     The order of the two makes no difference.
     """
-    incoming = scratch / "theirs.jsonl"
-    with incoming.open("wb") as out:
-        out.writelines(line + b"\n" for line in _current(theirs, redactor))
-    return unite(ours, incoming, reader, scratch, redactor)[1]
+    current = {}
+    for name, path in (("ours", ours), ("theirs", theirs)):
+        current[name] = scratch / f"{name}.jsonl"
+        with current[name].open("wb") as out:
+            out.writelines(line + b"\n" for line in _current(path, redactor))
+    return unite(current["ours"], current["theirs"], reader, scratch, redactor)[1]
 
 
 def _current(archived: Path, redactor: Redactor) -> Iterator[bytes]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from knowrepo.sessions.readers.aider import AiderReader
+from knowrepo.sessions.readers.base import UUID
 from knowrepo.sessions.readers.claude import ClaudeReader
 from knowrepo.sessions.readers.codex import CodexReader
 from knowrepo.sessions.readers.copilot import CopilotReader
@@ -16,7 +17,7 @@ from knowrepo.sessions.readers.kiro import KiroReader
 from knowrepo.sessions.readers.opencode import OpenCodeReader
 from knowrepo.sessions.readers.pi import PiReader
 from knowrepo.sessions.record import Reader
-from knowrepo.sessions.source import Native, Source
+from knowrepo.sessions.source import Native, Source, plain
 
 READERS: tuple[Reader, ...] = (
     ClaudeReader(),
@@ -38,20 +39,23 @@ class Found(NamedTuple):
     reader: Reader
     sessions: Iterable[Native] | None = None
 
+    @property
+    def elsewhere(self) -> bool:
+        """Whether messages lie in other files, so that the source alone tells no change."""
+        return isinstance(self.sessions, list) and any(one.elsewhere for one in self.sessions)
 
-def recognise(source: Source, *, by_name: bool = False) -> Found | None:
-    """Return whose ``source`` is, or None.
 
-    ``by_name``: its name is a session's, so that it may begin with a broken line.
-    """
+def recognise(source: Source) -> Found | None:
+    """Return whose ``source`` is, or None."""
     for reader in READERS:
         sessions = reader.unpack(source)
         if sessions is not None:
             return Found(reader, sessions)
     lines = [line for line in source.first_lines if not line.raw.startswith(b"//")]
     # A text that quotes a transcript further down is none: it would be joined
-    # with the very session that it quotes.
-    if not lines or (lines[0].record is None and not by_name):
+    # with the very session that it quotes. Only a file that is named as a session
+    # may begin with a broken line.
+    if not lines or (lines[0].record is None and not _names_session(source)):
         return None
     records = [line.record for line in lines if line.record is not None]
     return next((Found(reader) for reader in READERS if reader.recognises(records)), None)
@@ -60,3 +64,8 @@ def recognise(source: Source, *, by_name: bool = False) -> Found | None:
 def reader_of(agent: str) -> Reader | None:
     """Return the reader of the sessions under `sessions/AGENT/`."""
     return next((reader for reader in READERS if reader.agent == agent), None)
+
+
+def _names_session(source: Source) -> bool:
+    stem = plain(source.path).name.removesuffix(".jsonl")
+    return bool(UUID.fullmatch(stem)) or stem.startswith("agent-")

@@ -85,6 +85,10 @@ class BaseReader:
         stem = path.name.partition(".")[0]
         return Identity(stem if UUID.fullmatch(stem) else last, parent)
 
+    def parent_source(self, path: Path, parent: str) -> Path | None:  # noqa: ARG002
+        """See `Reader.parent_source`."""
+        return None
+
     def folder(self, record: Mapping[str, Any]) -> str:
         """See `Reader.folder`."""
         return text_of(record, "cwd")

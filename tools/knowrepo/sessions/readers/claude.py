@@ -100,6 +100,12 @@ class ClaudeReader(BaseReader):
             return Identity(stem, above if UUID.fullmatch(above) else last)
         return super().identity(path, first, last, parent)
 
+    def parent_source(self, path: Path, parent: str) -> Path | None:
+        """See `Reader.parent_source`: beside the sub-agent, or beside the folder that it is in."""
+        folders = [path.parent, *path.parents]
+        above = next((folder.parent for folder in folders if folder.name == parent), path.parent)
+        return above / f"{parent}.jsonl"
+
     def title(self, record: Mapping[str, Any]) -> str:
         """See `BaseReader.title`. A session that began with a plan has the plan's."""
         kind = record.get("type")

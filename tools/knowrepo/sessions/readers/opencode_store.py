@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +64,9 @@ def sessions_in(source: Source) -> Iterable[Native] | None:
     if _is_export(document, info):
         return [_native(info, list_of(document, "messages"))]
     folders = _folders(source.path, document)
-    return None if folders is None else [_native(document, _StoredMessages(*folders))]
+    if folders is None:
+        return None
+    return [replace(_native(document, _StoredMessages(*folders)), elsewhere=True)]
 
 
 def _is_export(document: Mapping[str, Any], info: Mapping[str, Any]) -> bool:
