@@ -149,7 +149,10 @@ class _Search(Generic[AnyStr]):
 
     def __init__(self, group: _Group, spell: Callable[[str], AnyStr]) -> None:
         literals = list(dict.fromkeys(probe.literal for probe in group.probes))
-        self._ways: re.Pattern[AnyStr] = re.compile(spell(_any_of(group, literals)))
+        anchor, ways = _any_of(group, literals)
+        # What stands behind an anchor may hold another one: so that none is passed
+        # over, what is found is only looked ahead for.
+        self._each: re.Pattern[AnyStr] = re.compile(spell(f"{anchor}(?={ways})"))
         self._probes: list[list[tuple[Probe, Callable[[AnyStr], object]]]] = [
             [
                 (p, re.compile(spell(re.escape(p.literal) + p.tail)).search)
@@ -159,7 +162,7 @@ class _Search(Generic[AnyStr]):
             ]
             for literal in literals
         ]
-        self.ways: Callable[[AnyStr], object] = self._ways.search
+        self.ways: Callable[[AnyStr], object] = re.compile(spell(anchor + ways)).search
         # A whole literal is found faster than its characters, where all are frequent.
         alone = len(literals) == 1 and _FREQUENT.get(group.anchor, _RARE) >= _TOO_FREQUENT
         needed = {probe.needs for probe in group.probes}
@@ -169,12 +172,12 @@ class _Search(Generic[AnyStr]):
 
     def which(self, text: AnyStr) -> Iterator[Probe]:
         """Yield the probes that a text passes which the search found."""
-        for name in {match.lastgroup or "n0" for match in self._ways.finditer(text)}:
+        for name in {match.lastgroup or "n0" for match in self._each.finditer(text)}:
             yield from (p for p, search in self._probes[int(name[1:])] if search(text))
 
 
-def _any_of(group: _Group, literals: list[str]) -> str:
-    """Return a pattern for any literal of a group, led by the character they share.
+def _any_of(group: _Group, literals: list[str]) -> tuple[str, str]:
+    """Return a pattern, in two, for any literal of a group, led by the character they share.
 
     The group `nN` matches where the literal of that number stands. Where a long run must
     follow, that is looked at once for all of them, and the character before: so
@@ -198,7 +201,7 @@ def _any_of(group: _Group, literals: list[str]) -> str:
         ends = _ends([before for before, _ in leads])
         follows = f"(?={run})" if run else ""
         ways.append(f"(?<={ends}{anchor}){follows}(?:{'|'.join(way for _, way in leads)})")
-    return f"{anchor}(?:{'|'.join(ways)})"
+    return anchor, f"(?:{'|'.join(ways)})"
 
 
 def _ends(words: list[str]) -> str:

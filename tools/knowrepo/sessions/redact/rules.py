@@ -127,7 +127,7 @@ RULES: tuple[Rule, ...] = (
         rf"discord(?:app)?\.com/api/webhooks/\d{{6,24}}/(?P<secret>{_URLSAFE}{{30,}})",
     ),
     form("google-key", _p("AIza", tail=""), r"AIza[0-9A-Za-z_-]{35,64}"),
-    form("google-token", _p("ya29."), r"ya29\.[0-9A-Za-z_.-]{30,}"),
+    form("google-token", _p("ya29.", tail=""), r"ya29\.[0-9A-Za-z_.-]{30,}"),
     form("google-secret", _p("GOCSPX-"), rf"GOCSPX-{_URLSAFE}{{20,}}"),
     form(
         "azure-key",
