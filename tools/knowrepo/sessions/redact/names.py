@@ -160,7 +160,7 @@ def _random(match: re.Match[str]) -> bool:
 
 
 def _find(pattern: str, accept: Callable[[re.Match[str]], bool]) -> Callable[[str], Iterator[Span]]:
-    return by_pattern(re.compile(pattern, re.ASCII | re.IGNORECASE), accept, word=False)
+    return by_pattern(pattern, accept, word=False, flags=re.ASCII | re.IGNORECASE)
 
 
 # What stands between a name and a value, as JSON spells it too: a tab is `\t`
@@ -195,7 +195,7 @@ def _where(
     literal: str, pattern: str, accept: Callable[[re.Match[str]], bool]
 ) -> Callable[[str], Iterable[Span]]:
     """Return a finder that looks only where a literal stands."""
-    spans = by_pattern(re.compile(pattern, re.ASCII), accept, word=False)
+    spans = by_pattern(pattern, accept, word=False)
     upper = literal.upper()
     return lambda text: spans(text) if literal in text or upper in text else ()
 

@@ -7,6 +7,7 @@ and gives strings back; what a record is, it does not know.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import re
 from collections import Counter
@@ -42,10 +43,15 @@ class Redactor:
         allowed_hashes: frozenset[str] = frozenset(),
         pseudonyms: bool = False,
     ) -> None:
-        self.gate = Gate(rules)
+        self._rules = tuple(rules)
         self.pseudonyms = pseudonyms
         self._allowed = allowed
         self._allowed_hashes = allowed_hashes
+
+    @functools.cached_property
+    def gate(self) -> Gate:
+        """The gate of the rules, made when a text is first looked at: that takes a while."""
+        return Gate(self._rules)
 
     def _is_allowed(self, secret: str) -> bool:
         """Say whether the user, or the repository by its hash, wants a finding left."""

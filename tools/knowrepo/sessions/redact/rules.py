@@ -36,8 +36,7 @@ def form(
     accept: Accept = no_example,
 ) -> Rule:
     """Return a rule for what has a form of its own."""
-    compiled = re.compile(pattern, re.ASCII)
-    return Rule(kind, tuple(probes), by_pattern(compiled, accept, word=word))
+    return Rule(kind, tuple(probes), by_pattern(pattern, accept, word=word))
 
 
 def _p(*literals: str, tail: str = RUN) -> list[Probe]:
