@@ -22,6 +22,10 @@ def test_a_line_covers_itself_and_the_line_that_it_was():
     assert covers(dump(redacted), json.dumps(plain, separators=(",", ":")).encode())
 
 
+def test_an_invalid_byte_in_the_plain_line_makes_no_difference():
+    assert covers(dump({"t": f"\ufffd {MARK}"}), b'{"t":"\xff SECRET"}')
+
+
 def test_it_covers_what_other_rules_redacted_in_part():
     assert covers(dump({"t": f"a {MARK} b"}), dump({"t": "a [redacted:x]left b"}))
 

@@ -133,16 +133,16 @@ def test_a_cut_anywhere_keeps_all_whole_lines(length: int):
 
 def test_a_long_broken_line_is_not_read_again_from_each_of_its_objects(monkeypatch):
     class Counting:
-        read = 0
+        attempts = 0
         inner = lines._decoder
 
         def raw_decode(self, text: str, position: int) -> tuple[object, int]:
-            Counting.read += len(text) - position
+            Counting.attempts += 1
             return self.inner.raw_decode(text, position)
 
     monkeypatch.setattr(lines, "_decoder", Counting())
     monkeypatch.setattr(lines, "_SHORT_LINE", 1)
-    raw = b'{"type":"x","list":[' + b'{"a":1},' * 50_000 + b"{broken"
+    raw = b'{"a":' * 50_000  # each attempt ends as deep as the interpreter can follow
     (line,) = read_lines([raw + b"\n"])
     assert line.raw == raw
-    assert Counting.read <= (lines.MOST_READ + 2) * len(raw)
+    assert Counting.attempts <= lines.MOST_READ + 2

@@ -210,7 +210,8 @@ def test_no_planted_secret_survives_among_other_words(pieces: list[str]):
         assert secret not in text
 
 
-GLUE = [*SECRETS.values(), *STATEMENTS.values()]
+GLUE = [*SECRETS.values(), *STATEMENTS.values(), "=", " ", "token=", "key: "]
+GLUE += [secret.secret for secret in secrets()]
 
 
 @settings(max_examples=300)

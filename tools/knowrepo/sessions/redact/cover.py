@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from knowrepo.sessions.lines import decode
 from knowrepo.sessions.redact.rule import PLACEHOLDER
 
 
@@ -24,7 +25,7 @@ def covers(redacted: bytes, plain: bytes) -> bool:
     if b"[redacted:" not in redacted:
         return False
     try:
-        return _covers(json.loads(redacted), json.loads(plain))
+        return _covers(json.loads(decode(redacted)), json.loads(decode(plain)))
     except (ValueError, RecursionError):
         return False
 

@@ -9,6 +9,7 @@ is looked at by the rules themselves.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -45,14 +46,13 @@ class Suspects:
 
     def rules_for(self, text: str) -> tuple[Rule, ...]:
         """Return the rules that may match in one string of the line, in their order."""
-        patterns = self._gate.patterns
-        found = [probe for probe in self._exact if patterns[probe].search(text)]
+        found = [probe for probe in self._exact if _compiled(_of_one(probe)).search(text)]
         if self._folded:
             lowered = text.lower()
             found += [
                 probe
                 for probe in self._folded
-                if probe.literal in lowered and patterns[probe].search(lowered)
+                if probe.literal in lowered and _compiled(_of_one(probe)).search(lowered)
             ]
         return self._gate.rules_of(found) if found else ()
 
@@ -66,12 +66,10 @@ class Gate:
         for number, rule in enumerate(self.rules):
             for probe in rule.probes:
                 self._of.setdefault(probe, []).append(number)
-        self.patterns = {
-            probe: re.compile(re.escape(probe.literal) + probe.tail) for probe in self._of
-        }
         self._always = [probe for probe in self._of if not probe.literal]
         groups = list(_grouped([p for p in self._of if p.literal and not p.fold]))
         folded = list(_grouped([p for p in self._of if p.literal and p.fold]))
+        # Each compiles its patterns when it is first asked.
         self._text = _Searches(groups, folded, lambda s: s)
         self._raw = _Searches(groups, folded, lambda s: s.encode())
 
@@ -122,23 +120,23 @@ class _Searches(Generic[AnyStr]):
     def __init__(
         self, exact: list[_Group], folded: list[_Group], spell: Callable[[str], AnyStr]
     ) -> None:
-        self._exact: list[_Search[AnyStr]] = [_Search(group, spell) for group in exact]
-        self._folded: list[_Search[AnyStr]] = [_Search(group, spell) for group in folded]
-        # What every line is asked, flat: a call more for each would be felt.
-        self._of_text: list[_Asked[AnyStr]] = [
-            (search.needs, search.ways, search) for search in self._exact
-        ]
-        self._of_lowered: list[_Asked[AnyStr]] = [
-            (search.needs, search.ways, search) for search in self._folded
-        ]
+        self._groups = (exact, folded)
+        self._spell: Callable[[str], AnyStr] = spell
+
+    @functools.cached_property
+    def _asked(self) -> tuple[list[_Asked[AnyStr]], list[_Asked[AnyStr]]]:
+        """What every line is asked, flat: a call more for each would be felt."""
+        exact, folded = ([_Search(group, self._spell) for group in g] for g in self._groups)
+        return [(s.needs, s.ways, s) for s in exact], [(s.needs, s.ways, s) for s in folded]
 
     def probes_in(self, text: AnyStr, lowered: AnyStr) -> list[Probe]:
         """Return the probes that ``text`` passes."""
+        of_text, of_lowered = self._asked
         found: list[Probe] = []
-        for needs, ways, search in self._of_text:
+        for needs, ways, search in of_text:
             if needs in text and ways(text):
                 found += search.which(text)
-        for needs, ways, search in self._of_lowered:
+        for needs, ways, search in of_lowered:
             if needs in lowered and ways(lowered):
                 found += search.which(lowered)
         return found
@@ -148,18 +146,14 @@ class _Search(Generic[AnyStr]):
     """One search for a group of probes; where it hits, which of them they are."""
 
     def __init__(self, group: _Group, spell: Callable[[str], AnyStr]) -> None:
-        literals = list(dict.fromkeys(probe.literal for probe in group.probes))
-        self._ways: re.Pattern[AnyStr] = re.compile(spell(_any_of(group, literals)))
-        self._probes: list[list[tuple[Probe, Callable[[AnyStr], object]]]] = [
-            [
-                (p, re.compile(spell(re.escape(p.literal) + p.tail)).search)
-                for p in group.probes
-                # Where one literal ends another (`key-`, `tskey-`) either may be meant.
-                if p.literal.endswith(literal) or literal.endswith(p.literal)
-            ]
-            for literal in literals
-        ]
-        self.ways: Callable[[AnyStr], object] = self._ways.search
+        self._group = group
+        self._spell: Callable[[str], AnyStr] = spell
+        self._literals = literals = list(dict.fromkeys(probe.literal for probe in group.probes))
+        anchor, ways = _any_of(group, literals)
+        # What stands behind an anchor may hold another one: so that none is passed
+        # over, what is found is only looked ahead for.
+        self._each: AnyStr = spell(f"{anchor}(?={ways})")
+        self.ways: Callable[[AnyStr], object] = re.compile(spell(anchor + ways)).search
         # A whole literal is found faster than its characters, where all are frequent.
         alone = len(literals) == 1 and _FREQUENT.get(group.anchor, _RARE) >= _TOO_FREQUENT
         needed = {probe.needs for probe in group.probes}
@@ -169,12 +163,27 @@ class _Search(Generic[AnyStr]):
 
     def which(self, text: AnyStr) -> Iterator[Probe]:
         """Yield the probes that a text passes which the search found."""
-        for name in {match.lastgroup or "n0" for match in self._ways.finditer(text)}:
-            yield from (p for p, search in self._probes[int(name[1:])] if search(text))
+        for name in {m.lastgroup or "n0" for m in _compiled(self._each).finditer(text)}:
+            literal = self._literals[int(name[1:])]
+            for probe in self._group.probes:
+                # Where one literal ends another (`key-`, `tskey-`) either may be meant.
+                alike = probe.literal.endswith(literal) or literal.endswith(probe.literal)
+                if alike and _compiled(self._spell(_of_one(probe))).search(text):
+                    yield probe
 
 
-def _any_of(group: _Group, literals: list[str]) -> str:
-    """Return a pattern for any literal of a group, led by the character they share.
+@functools.cache
+def _of_one(probe: Probe) -> str:
+    return re.escape(probe.literal) + probe.tail
+
+
+@functools.cache
+def _compiled(pattern: AnyStr) -> re.Pattern[AnyStr]:
+    return re.compile(pattern)
+
+
+def _any_of(group: _Group, literals: list[str]) -> tuple[str, str]:
+    """Return a pattern, in two, for any literal of a group, led by the character they share.
 
     The group `nN` matches where the literal of that number stands. Where a long run must
     follow, that is looked at once for all of them, and the character before: so
@@ -198,7 +207,7 @@ def _any_of(group: _Group, literals: list[str]) -> str:
         ends = _ends([before for before, _ in leads])
         follows = f"(?={run})" if run else ""
         ways.append(f"(?<={ends}{anchor}){follows}(?:{'|'.join(way for _, way in leads)})")
-    return f"{anchor}(?:{'|'.join(ways)})"
+    return anchor, f"(?:{'|'.join(ways)})"
 
 
 def _ends(words: list[str]) -> str:

@@ -28,6 +28,7 @@ class Plugin:
     With ``longer`` a token may have grown since the pattern was written, and goes
     to its end; without, what is longer than the pattern is something else.
     ``after`` may stand right before a token, where else only a word may begin.
+    Patterns that hold ``without`` are left out.
     """
 
     module: str
@@ -36,6 +37,7 @@ class Plugin:
     probes: tuple[Probe, ...]
     longer: bool = False
     after: str = ""
+    without: str = ""
 
 
 def _p(*literals: str, tail: str = "") -> tuple[Probe, ...]:
@@ -50,7 +52,11 @@ PLUGINS: tuple[Plugin, ...] = (
         _p("AKC", tail="(?<![A-Za-z0-9+/]AKC)[A-Za-z0-9]{10}"),
     ),
     Plugin(
-        "aws", "AWSKeyDetector", "aws-key", _p("AKIA", "ASIA", "ABIA", "ACCA", tail="[0-9A-Z]{16}")
+        "aws",
+        "AWSKeyDetector",
+        "aws-key",
+        _p("AKIA", "ASIA", "ABIA", "ACCA", tail="[0-9A-Z]{16}"),
+        without="aws",
     ),
     Plugin("azure_storage_key", "AzureStorageKeyDetector", "azure-key", _p("AccountKey=")),
     Plugin(
@@ -112,7 +118,8 @@ def patterns_of(plugin: Plugin) -> tuple[re.Pattern[str], ...]:
     """
     try:
         module = importlib.import_module(f"detect_secrets.plugins.{plugin.module}")
-        return tuple(getattr(module, plugin.detector).denylist)
+        patterns = getattr(module, plugin.detector).denylist
+        return tuple(p for p in patterns if not plugin.without or plugin.without not in p.pattern)
     except (ImportError, AttributeError, TypeError) as error:
         raise KnowError(
             f"detect-secrets: its plugin {plugin.detector} cannot be used: {error}",

@@ -88,8 +88,8 @@ _QUOTE = r"\\{0,3}(?:\"\"\"|'''|[\"'`])"
 # YAML, in a query or in a connection string does. No longer than this is read
 # at a time, so that names in a row are not read to the end from each of them.
 _MOST = 256
-_IN_QUOTES = r"[^\s\"'`<>\\]"
-_IN_THE_OPEN = r"[^\s\"'`,;&|<>\\(){}\[\]]"
+_IN_QUOTES = r"[!#-&(-;=?-\[\]-_a-~]"  # what is seen in ASCII, but quotes, <, > and backslash
+_IN_THE_OPEN = r"[!#-%*+./0-9:=?@A-Z^_a-z~-]"
 _QUOTED = rf"(?P<secret>{_IN_QUOTES}{{8,{_MOST}}})"
 _ASSIGNED = re.compile(
     r"(?P<name>(?i:secret|token|passw(?:or)?d|passphrase|passcode|pass|pwd|key)"
@@ -151,12 +151,16 @@ def _is_value(match: re.Match[str], group: str, name: str) -> bool:
     return looks_random(value, strict=not name.isupper())
 
 
+WHOLE = re.compile(f"{_IN_QUOTES}{{8}}")
+"""How a value begins that can be a secret as a whole."""
+
+
 def _random(match: re.Match[str]) -> bool:
     return looks_random(match["secret"])
 
 
 def _find(pattern: str, accept: Callable[[re.Match[str]], bool]) -> Callable[[str], Iterator[Span]]:
-    return by_pattern(re.compile(pattern, re.ASCII | re.IGNORECASE), accept, word=False)
+    return by_pattern(pattern, accept, word=False, flags=re.ASCII | re.IGNORECASE)
 
 
 # What stands between a name and a value, as JSON spells it too: a tab is `\t`
@@ -164,8 +168,8 @@ def _find(pattern: str, accept: Callable[[re.Match[str]], bool]) -> Callable[[st
 # goes on as code does is none.
 _SPACE = r"(?:[ \t]|\\{1,4}t)"
 _VALUE = (
-    rf"{_SPACE}*+(?:[fbru@]?\\{{0,7}}[\"'`](?:\\{{0,7}}[\"'`]){{0,2}}[^\s\"'`<>\\]{{8}}"
-    r"|(?![A-Za-z_$]+[.(\[])[^\s\"'`,;&|<>\\(){}\[\]]{8})"
+    rf"{_SPACE}*+(?:[fbru@]?\\{{0,7}}[\"'`](?:\\{{0,7}}[\"'`]){{0,2}}{_IN_QUOTES}{{8}}"
+    rf"|(?![A-Za-z_$]+[.(\[]){_IN_THE_OPEN}{{8}})"
 )
 _TAIL = (
     rf"[a-z0-9_-]{{0,33}}(?:(?:\x1b|\\{{1,2}}u001b)\[[0-9;]{{0,12}}m|\\{{0,7}}[\"'\])]|{_SPACE})*+"
@@ -173,7 +177,9 @@ _TAIL = (
     rf"{_VALUE}"
 )
 # The same without a sign between: `--token x`, `password x`, `the secret is x`.
-_SPOKEN_TAIL = r"(?:phrase|word|wd)?(?: is:?)?[ =]\\{0,7}[\"'`]?(?=[^\s\d]{0,64}\d)\S{8}"
+_SPOKEN_TAIL = (
+    r"(?:phrase|word|wd)?(?: is:?)?[ =]\\{0,7}[\"'`]?(?=[^\s\d]{0,64}\d)[!#-&(-;=?-\[\]-_a-~]{8}"
+)
 WORD_PROBES = (
     *(Probe(word, _TAIL, fold=True) for word in ("secret", "pass")),
     Probe("token", rf"(?!s\\{{0,7}}[\"'])(?:{_TAIL})", fold=True),  # no count of them
@@ -189,7 +195,7 @@ def _where(
     literal: str, pattern: str, accept: Callable[[re.Match[str]], bool]
 ) -> Callable[[str], Iterable[Span]]:
     """Return a finder that looks only where a literal stands."""
-    spans = by_pattern(re.compile(pattern, re.ASCII), accept, word=False)
+    spans = by_pattern(pattern, accept, word=False)
     upper = literal.upper()
     return lambda text: spans(text) if literal in text or upper in text else ()
 
@@ -197,8 +203,8 @@ def _where(
 _FLAGS = "(?:password|passwd|token|secret|api-?key|pass|access-key)"
 _SAID = "(?:password|passphrase|secret|token|api key)"
 # What follows an option on a command line, as JSON spells it.
-_USER = r"[ =]\\{0,7}[\"']?[\w.@-]{1,64}:[^\s\"'`<>\\]{8}"
-_OPERAND = r" ?\\{0,7}[\"']?[^\s\"'`<>\\/.~$-][^\s\"'`<>\\]{7}"
+_USER = rf"[ =]\\{{0,7}}[\"']?[A-Za-z0-9_.@-]{{1,64}}:{_IN_QUOTES}{{8}}"
+_OPERAND = rf" ?\\{{0,7}}[\"']?(?![/.~$-]){_IN_QUOTES}{{8}}"
 
 
 RULES: tuple[Rule, ...] = (
@@ -252,7 +258,7 @@ RULES: tuple[Rule, ...] = (
         KIND,
         (Probe("-password-stdin"),),
         _find(
-            r"(?:echo|printf) (?:-n )?\\{0,3}[\"']?(?P<secret>[^\s\"'`<>\\]{8,256})"
+            r"(?:echo|printf) (?:-n )?\\{0,3}[\"']?(?P<secret>[!#-&(-;=?-\[\]-_a-~]{8,256})"
             r"\\{0,3}[\"']? ?\|[^\n|]{0,128}--password-stdin",
             _random,
         ),
@@ -261,7 +267,8 @@ RULES: tuple[Rule, ...] = (
         "netrc",
         SPOKEN_PROBES,
         _find(
-            r"\blogin[ \t]\S{1,64}(?:\s|\\[nrt]){1,8}password[ \t](?P<secret>[^\s\"'`<>\\]{8,256})",
+            r"\blogin[ \t]\S{1,64}(?:\s|\\[nrt]){1,8}password[ \t]"
+            rf"(?P<secret>{_IN_QUOTES}{{8,256}})",
             _random,
         ),
     ),

@@ -7,6 +7,7 @@ and gives strings back; what a record is, it does not know.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import re
 from collections import Counter
@@ -42,10 +43,15 @@ class Redactor:
         allowed_hashes: frozenset[str] = frozenset(),
         pseudonyms: bool = False,
     ) -> None:
-        self.gate = Gate(rules)
+        self._rules = tuple(rules)
         self.pseudonyms = pseudonyms
         self._allowed = allowed
         self._allowed_hashes = allowed_hashes
+
+    @functools.cached_property
+    def gate(self) -> Gate:
+        """The gate of the rules, made when a text is first looked at: that takes a while."""
+        return Gate(self._rules)
 
     def _is_allowed(self, secret: str) -> bool:
         """Say whether the user, or the repository by its hash, wants a finding left."""
@@ -71,18 +77,18 @@ class Redactor:
         """
         if len(text) < SHORTEST:
             return text
-        rules = (suspects or self.gate).rules_for(text)
-        if not rules:
-            return text
+        asked = suspects or self.gate
         if "[redacted:" not in text:
-            return self._piece(text, rules, found, 0)
+            return self._piece(text, asked.rules_for(text), found, 0)
         pieces: list[str] = []
         position = 0
-        for placeholder in PLACEHOLDER.finditer(text):
-            pieces.append(self._piece(text[position : placeholder.start()], rules, found, 0))
-            pieces.append(placeholder.group())
-            position = placeholder.end()
-        pieces.append(self._piece(text[position:], rules, found, 0))
+        # A placeholder's kind may be a word that tells: only what is between them is asked.
+        for placeholder in (*PLACEHOLDER.finditer(text), None):
+            piece = text[position : placeholder.start() if placeholder else None]
+            pieces.append(self._piece(piece, asked.rules_for(piece), found, 0))
+            if placeholder:
+                pieces.append(placeholder.group())
+                position = placeholder.end()
         clean = "".join(pieces)
         return text if clean == text else clean
 
@@ -123,6 +129,8 @@ class Redactor:
     def _is_named_secret(self, name: str, value: str) -> bool:
         if not names.tells(name) or len(value) > 8192 or any(c.isspace() for c in value):
             return False
+        if not names.WHOLE.match(value):  # as a line's bytes are asked for it
+            return False
         return looks_random(PLACEHOLDER.sub("", value)) and not self._is_allowed(value)
 
     def _kind_of(self, value: str) -> str:
@@ -143,9 +151,7 @@ class Redactor:
         self, text: str, rules: tuple[Rule, ...], found: Counter[str] | None, rounds: int
     ) -> str:
         """Redact a text that holds no placeholder."""
-        if len(text) < SHORTEST:
-            return text
-        spans = self._spans(text, rules)
+        spans = self._spans(text, rules) if rules else []
         if not spans:
             return text
         if found is not None:
@@ -154,11 +160,12 @@ class Redactor:
             return f"[redacted:{spans[0][2]}]"
         pieces: list[str] = []
         position = 0
-        for start, end, kind in spans:
-            pieces.append(self._piece(text[position:start], rules, found, rounds + 1))
-            pieces.append(f"[redacted:{kind}]")
+        for start, end, kind in [*spans, (len(text), len(text), "")]:
+            rest = text[position:start]
+            pieces.append(self._piece(rest, self.gate.rules_for(rest), found, rounds + 1))
+            if kind:
+                pieces.append(f"[redacted:{kind}]")
             position = end
-        pieces.append(self._piece(text[position:], rules, found, rounds + 1))
         return "".join(pieces)
 
 

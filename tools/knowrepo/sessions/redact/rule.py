@@ -7,6 +7,7 @@ credential, a reference to one, or a word. It knows no kind of secret.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -56,17 +57,19 @@ Accept = Callable[[re.Match[str]], bool]
 
 
 def by_pattern(
-    pattern: re.Pattern[str], accept: Accept, *, word: bool
+    pattern: str, accept: Accept, *, word: bool, flags: int = re.ASCII
 ) -> Callable[[str], Iterator[Span]]:
     """Return a finder of the group ``secret`` of a pattern, or of the whole match.
 
     With ``word`` a match must begin where a word begins; ``accept`` may decline it.
+    The pattern is compiled when a text is first looked at.
     """
-    group = "secret" if "secret" in pattern.groupindex else 0
 
     def spans(text: str) -> Iterator[Span]:
+        compiled = _compiled(pattern, flags)
+        group = "secret" if "secret" in compiled.groupindex else 0
         last = 0  # right behind a secret another one may begin
-        for match in pattern.finditer(text):
+        for match in compiled.finditer(text):
             if word and match.start() != last and not begins_word(text, match.start()):
                 continue
             if accept(match):
@@ -74,6 +77,11 @@ def by_pattern(
                 yield match.span(group)
 
     return spans
+
+
+@functools.cache
+def _compiled(pattern: str, flags: int) -> re.Pattern[str]:
+    return re.compile(pattern, flags)
 
 
 # A letter that ends an escape is no part of the word after it: JSON inside of

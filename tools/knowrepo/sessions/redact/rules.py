@@ -36,8 +36,7 @@ def form(
     accept: Accept = no_example,
 ) -> Rule:
     """Return a rule for what has a form of its own."""
-    compiled = re.compile(pattern, re.ASCII)
-    return Rule(kind, tuple(probes), by_pattern(compiled, accept, word=word))
+    return Rule(kind, tuple(probes), by_pattern(pattern, accept, word=word))
 
 
 def _p(*literals: str, tail: str = RUN) -> list[Probe]:
@@ -127,7 +126,7 @@ RULES: tuple[Rule, ...] = (
         rf"discord(?:app)?\.com/api/webhooks/\d{{6,24}}/(?P<secret>{_URLSAFE}{{30,}})",
     ),
     form("google-key", _p("AIza", tail=""), r"AIza[0-9A-Za-z_-]{35,64}"),
-    form("google-token", _p("ya29."), r"ya29\.[0-9A-Za-z_.-]{30,}"),
+    form("google-token", _p("ya29.", tail=""), r"ya29\.[0-9A-Za-z_.-]{30,}"),
     form("google-secret", _p("GOCSPX-"), rf"GOCSPX-{_URLSAFE}{{20,}}"),
     form(
         "azure-key",

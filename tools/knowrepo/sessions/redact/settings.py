@@ -81,10 +81,11 @@ def _compiled(pattern: str, key: str) -> re.Pattern[str]:
 
 def _own_rules(extra: Iterable[ExtraPattern]) -> Iterator[Rule]:
     for entry in extra:
-        compiled = _compiled(entry.pattern, "extra")
+        _compiled(entry.pattern, "extra")
         _check_kind(entry.kind, str(config_path()))
         # Nothing is known of what it needs, so every text is looked at.
-        yield Rule(entry.kind, (Probe(""),), by_pattern(compiled, _not_empty, word=False))
+        finder = by_pattern(entry.pattern, _not_empty, word=False, flags=0)
+        yield Rule(entry.kind, (Probe(""),), finder)
 
 
 def _cloned_rules(extra: Iterable[ExtraPattern], root: str) -> Iterator[Rule]:
@@ -92,8 +93,8 @@ def _cloned_rules(extra: Iterable[ExtraPattern], root: str) -> Iterator[Rule]:
     for entry in extra:
         _check_kind(entry.kind, where)
         lead = _lead_of(entry.pattern, where)
-        compiled = re.compile(entry.pattern, re.ASCII)
-        yield Rule(entry.kind, (Probe(lead),), by_pattern(compiled, _not_empty, word=False))
+        finder = by_pattern(entry.pattern, _not_empty, word=False)
+        yield Rule(entry.kind, (Probe(lead),), finder)
 
 
 def _not_empty(match: re.Match[str]) -> bool:
