@@ -1,18 +1,26 @@
 """GitPython: what is asked of git now and then, off the hot path.
 
 Owns set-up questions: who the user is, which project a folder belongs to. The
-only module that imports GitPython; see `plumbing` for what every index run does.
+only module that imports GitPython, and it does so when it is first asked: the
+import fails where there is no git. See `plumbing` for what every index run does.
 """
 
 from __future__ import annotations
 
+import configparser
+import posixpath
+import re
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from git.exc import GitCommandError, InvalidGitRepositoryError, NoSuchPathError
+from knowrepo.errors import KnowError, NotARepositoryError
 
-import git
-from knowrepo.errors import NotARepositoryError
+if TYPE_CHECKING:
+    import git
+
+_ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|[^/\\]+:|[/\\]")
 
 
 @dataclass(frozen=True)
@@ -20,11 +28,18 @@ class ProjectIdentity:
     """What tells one code repository from another on every clone and work tree of it.
 
     ``identity`` is the remote's URL without credentials, else `commit:` and the
-    first commit, else `path:` and the folder, where git knows neither.
+    first commit, else `path:` and the folder, where git knows neither. A remote
+    that is a path is told from the root.
     """
 
     identity: str
     path: Path
+
+
+def require_git() -> None:
+    """Raise KnowError where git is not installed."""
+    if shutil.which("git") is None:
+        raise KnowError("git is not installed", hint="install git 2.30 or newer")
 
 
 def work_tree_of(folder: Path) -> Path:
@@ -44,9 +59,16 @@ def identify_project(folder: Path) -> ProjectIdentity:
         repo = _open(folder)
     except NotARepositoryError:
         return ProjectIdentity(f"path:{folder.resolve()}", folder.resolve())
+    from git.exc import GitCommandError
+
     top = Path(repo.working_tree_dir or repo.git_dir)
-    for remote in sorted(repo.remotes, key=lambda r: (r.name != "origin", r.name)):
-        return ProjectIdentity(_without_credentials(next(iter(remote.urls))), top)
+    try:
+        names = [remote.name for remote in repo.remotes]
+    except (configparser.Error, OSError, ValueError) as error:
+        raise KnowError(f"{top}: git's configuration cannot be read: {error}") from error
+    for name in sorted(names, key=lambda name: (name != "origin", name)):
+        if url := _url(repo, name):
+            return ProjectIdentity(_absolute(_without_credentials(url), repo), top)
     try:
         roots = repo.git.rev_list("--max-parents=0", "HEAD").split()
     except GitCommandError:  # no commit yet
@@ -57,6 +79,11 @@ def identify_project(folder: Path) -> ProjectIdentity:
 
 
 def _open(folder: Path) -> git.Repo:
+    require_git()
+    from git.exc import InvalidGitRepositoryError, NoSuchPathError
+
+    import git
+
     try:
         return git.Repo(folder, search_parent_directories=True)
     except (InvalidGitRepositoryError, NoSuchPathError) as error:
@@ -65,9 +92,39 @@ def _open(folder: Path) -> git.Repo:
         ) from error
 
 
+def _url(repo: git.Repo, remote: str) -> str:
+    """Return the URL that git would use; '' where a remote's section says none."""
+    from git.exc import GitCommandError
+
+    try:
+        # A section may hold other settings only; git would take its name for a URL.
+        repo.git.config("--get", f"remote.{remote}.url")
+        return str(repo.git.remote("get-url", remote)).strip()
+    except GitCommandError:
+        return ""
+
+
 def _without_credentials(url: str) -> str:
     scheme, separator, rest = url.partition("://")
     if not separator:
-        return url
+        user, at, place = url.partition("@")
+        hides = at and ":" in user and "/" not in user  # `user:password@host:path`
+        return place if hides else url
     host, slash, path = rest.partition("/")
-    return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}"
+    if "@" not in host and "@" in path and re.search(r":(?!\d*$)", host) and host[0] != "[":
+        place = rest.rpartition("@")[2]  # a password with a slash in it
+    else:
+        place = f"{host.rpartition('@')[2]}{slash}{path}"
+    if scheme.lower().endswith(("http", "https")):
+        place = re.split(r"[?#]", place, maxsplit=1)[0]  # a token may stand there as well
+    return f"{scheme}://{place}"
+
+
+def _absolute(url: str, repo: git.Repo) -> str:
+    """Return a remote that is a relative path from the root: as it is, it names many."""
+    if _ELSEWHERE.match(url):
+        return url
+    common = Path(repo.common_dir).resolve()
+    # A linked work tree shares the configuration that its main one was given.
+    top = common.parent if common.name == ".git" else Path(repo.working_tree_dir or common)
+    return posixpath.normpath((top / url).as_posix())

@@ -10,23 +10,31 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable
-from fnmatch import fnmatchcase
-from pathlib import Path, PurePosixPath
+from functools import cached_property
+from pathlib import Path
 
 from knowrepo.config import Project
 from knowrepo.git.repo import identify_project
+from knowrepo.sessions.folders import Excluded, is_below, spelled
 
 Identify = Callable[[Path], str]
 _URL = re.compile(
-    r"(?i)(?:[a-z][a-z0-9+.-]*://)?(?:[^@/\s]+@)?(?P<host>[^:/\s]+)(?::\d+)?[:/]+(?P<path>.+)"
+    r"(?i)(?P<scheme>[a-z][a-z0-9+.-]*)://(?:[^/]*@)?(?P<host>\[[^\]/]*\]|[^:/\s]*)"
+    r"(?::(?P<port>\d*))?/+(?P<path>.+)"
 )
+_SCP = re.compile(r"(?:[^@/\s]+@)?(?P<host>\[[^\]/]*\]|[^:/\s]{2,}):/*(?P<path>.+)")
+_PORTS = {"https": "443", "http": "80", "ssh": "22", "git": "9418"}
+_MOST_DENIED = 1000  # folders that are remembered for being told
 
 
 class Projects:
     """The projects whose sessions are archived in the repository at ``root``.
 
-    ``name`` is another one for every other mapping.
+    ``known`` gives folders that agents worked in, to be found by their hash where
+    an agent names a folder by nothing else. ``denied`` counts how often a folder
+    was found not to belong here; the folder is '' where it is unknown.
     """
 
     def __init__(
@@ -36,69 +44,81 @@ class Projects:
         *,
         exclude: Iterable[str] = (),
         identify: Identify = lambda folder: identify_project(folder).identity,
+        known: Callable[[], Iterable[str]] = tuple,
     ) -> None:
         here = root.resolve()
         mapped = [project for project in projects if Path(project.repository).resolve() == here]
         self.folders = [Path(project.path) for project in mapped if project.path]
+        self.denied: Counter[str] = Counter()
         self._names = {same_name(project.identity) for project in mapped}
-        self._hashes = {path_hash(project.path) for project in mapped if project.path}
-        self._exclude = tuple(exclude)
+        self._paths = {spelled(project.path) for project in mapped if project.path}
+        self._by_path = {path for path in self._paths if f"path:{path}" in self._names}
+        self._exclude = Excluded(exclude)
         self._identify = identify
-        self._known: dict[str, bool] = {}
-        told = [*sorted(self._names), *map(str, self.folders), *self._exclude]
-        self.name = path_hash("\0".join(told))
+        self._known = known
+        self._admitted: dict[str, bool] = {}
 
     def admits(self, folder: str, folder_hash: str = "") -> bool:
         """Say whether a session that worked in ``folder`` belongs here.
 
         ``folder_hash`` is the sha256 of the folder, where an agent says no more.
         """
-        if not folder:
-            return folder_hash in self._hashes
-        if folder not in self._known:
-            self._known[folder] = not self.excludes(folder) and self._is_mapped(folder)
-        return self._known[folder]
+        folder = folder or self._hashes.get(folder_hash, "")
+        if folder not in self._admitted:
+            self._admitted[folder] = bool(folder) and self._belongs(folder)
+        admitted = self._admitted[folder]
+        if not admitted and (folder in self.denied or len(self.denied) < _MOST_DENIED):
+            self.denied[folder] += 1
+        return admitted
 
     def excludes(self, path: str) -> bool:
         """Say whether a folder or a file matches one of the patterns to leave out."""
-        spelled = path.replace("\\", "/")
-        return any(
-            fnmatchcase(spelled, pattern) or fnmatchcase(spelled, f"{pattern.rstrip('/')}/*")
-            for pattern in self._exclude
-        )
+        return path in self._exclude
 
-    def _is_mapped(self, folder: str) -> bool:
+    @cached_property
+    def _hashes(self) -> dict[str, str]:
+        """The folders that may be named by their hash alone."""
+        folders = [*map(str, self.folders), *self._known()]
+        return {path_hash(folder): folder for folder in folders}
+
+    def _belongs(self, folder: str) -> bool:
+        if self.excludes(folder):
+            return False
         path = Path(folder)
-        if path.is_dir():
-            identity = self._identify(path)
-            if same_name(identity) in self._names:
-                return True
-            if not identity.startswith("path:"):
-                return self._was_mapped_by_path(path)
-        return any(_is_below(folder, mapped) for mapped in self.folders)
-
-    def _was_mapped_by_path(self, path: Path) -> bool:
-        """Say whether the project was mapped when git knew no identity of it yet."""
+        if not path.is_absolute() or not path.is_dir():
+            gone = spelled(folder)
+            return any(is_below(gone, mapped) for mapped in self._paths)
+        # A link, or `..`, may lead to another project than it looks like.
+        real = path.resolve()
+        if self.excludes(str(real)):
+            return False
+        identity = self._identify(path)
+        if same_name(identity) in self._names:
+            return True
+        # A project may have been mapped when git knew no identity of it yet.
+        mapped = self._paths if identity.startswith("path:") else self._by_path
         return any(
-            same_name(f"path:{mapped}") in self._names and _is_below(str(path), mapped)
-            for mapped in self.folders
+            is_below(spelled(str(real)), spelled(str(Path(one).resolve()))) for one in mapped
         )
-
-
-def _is_below(folder: str, mapped: Path) -> bool:
-    pure = PurePosixPath(folder.replace("\\", "/"))
-    return pure.is_relative_to(PurePosixPath(mapped.as_posix()))
 
 
 def same_name(identity: str) -> str:
     """Return one spelling for the URLs of one remote: by ssh, by https, with `.git` or not."""
-    if identity.startswith(("commit:", "path:")):
+    kind, mark, rest = identity.partition(":")
+    if mark and kind == "path":
+        return f"path:{spelled(rest)}"
+    if mark and kind == "commit":
         return identity
-    match = _URL.fullmatch(identity)
-    if match is None:
-        return identity
-    path = match["path"].strip("/").removesuffix(".git")
-    return f"{match['host'].lower()}/{path}"
+    match = (_URL if "://" in identity else _SCP).fullmatch(identity)
+    if match is None:  # a path
+        return spelled(identity).removesuffix(".git")
+    found = match.groupdict()
+    path = found["path"].strip("/").removesuffix(".git")
+    scheme, port = (found.get("scheme") or "ssh").lower(), found.get("port") or ""
+    if scheme == "file":
+        return f"/{path}"
+    own = f":{port}" if port and port != _PORTS.get(scheme) else ""
+    return f"{found['host'].lower()}{own}/{path}"
 
 
 def path_hash(path: str) -> str:
