@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import errno
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +13,7 @@ from helpers import SESSION, assistant, git, jsonl, transcript, user
 from knowrepo.cli.main import main
 from knowrepo.config import Project, map_project
 from knowrepo.sessions import queue
+from knowrepo.sessions.projects import path_hash
 
 OTHER = "11111111-2222-4333-8444-555555555555"
 
@@ -123,6 +126,96 @@ def test_contradictions_are_wrong_usage(know, arguments):
     assert result.err.startswith("know: ")
 
 
+def test_the_folders_that_are_not_mapped_are_named(know, places):
+    for number in range(7):
+        folder = f"/home/dev/{number}"
+        transcript(places, [user("x", 1, cwd=folder, sessionId="")], f"{OTHER[:-1]}{number}.jsonl")
+    for _ in range(2):  # what was seen before is counted again
+        told = know("archive", "--all").err
+        assert "not mapped: /home/dev/0 (1 session), /home/dev/1 (1 session)" in told
+        assert told.count(" session)") == 5
+        assert "and 2 folders more" in told
+
+
+def test_a_folder_that_cannot_be_read_has_failed(know, places, repository, own_environment):
+    real = os.scandir
+
+    def locked(path):
+        if not isinstance(path, int) and Path(path).name == "locked":
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return real(path)
+
+    (places / "locked").mkdir()
+    (own_environment / ".codex" / "sessions" / "locked").mkdir(parents=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "scandir", locked)
+        for arguments in ([str(places / "locked")], [str(places)], ["--all"], ["--agent", "codex"]):
+            result = know("archive", *arguments)
+            assert result.code == 1, arguments
+            assert "locked: Permission denied\n" in result.err
+    assert know("archive", "--all").code == 0
+
+
+@pytest.mark.parametrize(
+    ("setting", "told"),
+    [
+        ('exclude = ["*"]', "no setting `exclude`; `exclude` belongs below [archive]"),
+        ('[archive]\nexcludes = ["*"]', "no setting `archive.excludes`"),
+        ("[archive]\npart_megabytes = 4", "no setting `archive.part_megabytes`"),
+        ("[redact]\nextras = []", "no setting `redact.extras`"),
+        ("[[projects]]\nident = 'x'", "no setting `projects.ident`"),
+    ],
+)
+def test_a_setting_that_does_nothing_is_told_once(know, tmp_path, own_environment, setting, told):
+    (own_environment / "config.toml").write_text(setting)
+    path = transcript(tmp_path / "in", [user("a", 1)])
+    for arguments in ([str(path)], ["--all"], ["--queued", "--quiet"]):
+        result = know("archive", *arguments)
+        assert result.code == 0
+        assert result.err.count(told) == 1, result.err
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "exclude = 5", "part_megabytes = -5", "part_megabytes = true", "format = true",
+        "[archive]\nexclude = 5", "[archive]\nexclude = 'x'", "[archive]\nexclude = ['']",
+        "[archive]\npart_megabytes = -5", "[archive]\npart_megabytes = true",
+        "[archive]\npart_megabytes = '4'", "archive = 5",
+    ],
+)  # fmt: skip
+def test_a_setting_of_the_wrong_type_is_an_error(know, tmp_path, repository, setting):
+    path = transcript(tmp_path / "in", [user("a", 1)])
+    (repository.root / "know.toml").write_text(setting)
+    result = know("archive", str(path))
+    assert (result.code, "must be" in result.err or "holds an empty" in result.err) == (1, True)
+    assert "know.toml" in result.err
+
+
+def test_without_git_a_named_path_is_archived_and_the_rest_says_so(know, places, monkeypatch):
+    monkeypatch.setenv("PATH", str(places))
+    for arguments in (["archive", "--all"], ["init", "--no-archive"]):
+        result = know(*arguments)
+        assert (result.code, result.err) == (
+            1, "know: git is not installed\n  install git 2.30 or newer\n",
+        )  # fmt: skip
+    assert "new" in know("archive", str(places / f"{SESSION}.jsonl")).out
+
+
+def test_the_sessions_of_gemini_name_their_project_by_its_hash(know, places, own_environment):
+    chats = own_environment / ".gemini" / "tmp" / "app" / "chats"
+    own = {"startTime": "2026-02-03T10:00:00.000Z", "lastUpdated": "2026-02-03T10:00:00.000Z"}
+    said = {"id": "m1", "timestamp": own["startTime"], "type": "user", "content": "why"}
+    for folder, name in (("/home/dev/app", "mine"), ("/home/dev/other", "other")):
+        head = {"sessionId": name, "projectHash": path_hash(folder), **own}
+        transcript(chats, [head, said], f"session-{name}.jsonl")
+        document = {**head, "sessionId": f"{name}-document", "messages": [said]}
+        (chats / f"session-{name}-document.json").write_text(json.dumps(document))
+    result = know("archive", "--agent", "gemini")
+    found = sorted(line.partition(":")[0] for line in result.out.splitlines())
+    assert found == ["gemini/mine", "gemini/mine-document"]
+
+
 # -- the queue --------------------------------------------------------------------
 
 
@@ -145,6 +238,17 @@ def test_what_the_hooks_noted_is_archived_with_what_lies_below_it(know, places, 
     with (places / f"{SESSION}.jsonl").open("ab") as stream:  # no hook said so: it crashed
         stream.write(jsonl([user("more", 3)]))
     assert f"claude/{SESSION}: grown" in know("archive", "--queued").out
+
+
+def test_what_is_excluded_is_no_more_taken_from_the_queue(know, places, repository):
+    below = places / SESSION / "subagents"
+    transcript(below, [user("task", 1, isSidechain=True)], "agent-1.jsonl")
+    config = repository.root / "know.toml"
+    for excluded, taken in (("*/-home-dev-app/*", 0), ("/home/dev", 0), ("subagents", 1)):
+        note(places / f"{SESSION}.jsonl")
+        config.write_text(f'format = 1\n[archive]\nexclude = ["{excluded}"]\n')
+        assert know("archive", "--queued").out.count("new") == taken
+        assert len(list(repository.sessions.rglob("*.jsonl"))) == taken
 
 
 def test_what_could_not_be_archived_stays_in_the_queue(know, places, repository):

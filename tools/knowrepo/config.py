@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 REPOSITORY_FILE = "know.toml"
 REPOSITORY_FORMAT = 1
 _ARCHIVE_KEYS = {"exclude", "part_megabytes"}
+_USER_KEYS = {
+    "repository", "model", "passage_prefix", "query_prefix", "projects", "archive", "redact",
+}  # fmt: skip
+_PROJECT_KEYS = {"identity", "path", "repository"}
 _LARGEST_PART = 95  # code hosts refuse files of 100 MB
 
 
@@ -83,7 +87,7 @@ class RedactConfig:
 
 @dataclass(frozen=True)
 class UserConfig:
-    """What the user decided for this machine.
+    """What the user decided for this machine; unknown keys are kept for a warning.
 
     ``model`` is the path of a GGUF file; the prefixes are put before passages
     and queries, as its makers say. ``exclude`` are patterns of folders and files
@@ -97,6 +101,7 @@ class UserConfig:
     projects: tuple[Project, ...] = ()
     exclude: tuple[str, ...] = ()
     redact: RedactConfig = RedactConfig()
+    unknown: tuple[str, ...] = field(default=())
 
 
 @dataclass(frozen=True)
@@ -150,6 +155,41 @@ def _texts(table: dict[str, object], key: str, where: str) -> tuple[str, ...]:
     return tuple(value)
 
 
+def _excludes(table: dict[str, object], where: str) -> tuple[str, ...]:
+    patterns = _texts(table, "exclude", where)
+    if not all(pattern.strip() for pattern in patterns):
+        raise KnowError(f"{where}: `exclude` holds an empty pattern")
+    return patterns
+
+
+def _megabytes(table: dict[str, object], where: str) -> int:
+    part = table.get("part_megabytes", RepositoryConfig.part_megabytes)
+    if not isinstance(part, int) or isinstance(part, bool) or not 1 <= part <= _LARGEST_PART:
+        raise KnowError(f"{where}: `part_megabytes` must be from 1 to {_LARGEST_PART}")
+    return part
+
+
+def _archive(data: dict[str, object], where: str) -> tuple[tuple[str, ...], int]:
+    """Return what the table ``[archive]`` says: patterns to leave out, and the size of parts.
+
+    Both are looked at where they do not belong as well: what is wrong there is an
+    error, and what is right is told as unknown.
+    """
+    _excludes(data, where)
+    _megabytes(data, where)
+    table = _table(data, "archive", where)
+    return _excludes(table, f"{where}: archive"), _megabytes(table, f"{where}: archive")
+
+
+def _unknown(data: dict[str, object], top: set[str], archive: set[str]) -> tuple[str, ...]:
+    """Return the keys of a file that say nothing to us, once what is known of `redact` is out."""
+    tables = (("redact", set[str]()), ("archive", archive))
+    found = [key for key in data if key not in top]
+    for name, known in tables:
+        found += [f"{name}.{key}" for key in _table(data, name, "") if key not in known]
+    return tuple(sorted(found))
+
+
 _HASH = re.compile(r"sha256:[0-9a-f]{64}")
 
 
@@ -188,12 +228,15 @@ def load_user_config() -> UserConfig:
     projects = data.get("projects", [])
     if not isinstance(projects, list) or not all(isinstance(entry, dict) for entry in projects):
         raise KnowError(f"{path}: `projects` must be a list of tables")
+    exclude, _ = _archive(data, where)
+    redact = _redact(data, where, cloned=False)
+    odd = {f"projects.{key}" for entry in projects for key in entry if key not in _PROJECT_KEYS}
     return UserConfig(
         repository=_text(data, "repository", where),
         model=os.environ.get("KNOW_MODEL") or _text(data, "model", where),
         passage_prefix=_text(data, "passage_prefix", where),
         query_prefix=_text(data, "query_prefix", where),
-        exclude=_texts(_table(data, "archive", where), "exclude", f"{where}: archive"),
+        exclude=exclude,
         projects=tuple(
             Project(
                 identity=_text(entry, "identity", where),
@@ -202,7 +245,8 @@ def load_user_config() -> UserConfig:
             )
             for entry in projects
         ),
-        redact=_redact(data, where, cloned=False),
+        redact=redact,
+        unknown=(*_unknown(data, _USER_KEYS, {"exclude"}), *sorted(odd)),
     )
 
 
@@ -253,7 +297,7 @@ def load_repository_config(root: Path) -> RepositoryConfig:
     path = root / REPOSITORY_FILE
     data = _read_toml(path)
     version = data.pop("format", REPOSITORY_FORMAT)
-    if not isinstance(version, int):
+    if not isinstance(version, int) or isinstance(version, bool):
         raise KnowError(f"{path}: `format` must be a number")
     if version > REPOSITORY_FORMAT:
         raise KnowError(
@@ -261,15 +305,9 @@ def load_repository_config(root: Path) -> RepositoryConfig:
             hint="upgrade knowrepo",
         )
     redact = _redact(data, str(path), cloned=True)
-    archive = _table(data, "archive", str(path))
-    exclude = _texts(archive, "exclude", f"{path}: archive")
-    part = archive.get("part_megabytes", RepositoryConfig.part_megabytes)
-    if not isinstance(part, int) or not 1 <= part <= _LARGEST_PART:
-        raise KnowError(f"{path}: archive: `part_megabytes` must be from 1 to {_LARGEST_PART}")
-    unknown = [key for key in data if key not in {"redact", "archive"}]
-    unknown += [f"redact.{key}" for key in _table(data, "redact", str(path))]
-    unknown += [f"archive.{key}" for key in archive if key not in _ARCHIVE_KEYS]
-    return RepositoryConfig(version, part, exclude, redact, tuple(sorted(unknown)))
+    exclude, part = _archive(data, str(path))
+    unknown = _unknown(data, {"redact", "archive"}, _ARCHIVE_KEYS)
+    return RepositoryConfig(version, part, exclude, redact, unknown)
 
 
 def find_root(explicit: Path | None = None, *, start: Path | None = None) -> Path:

@@ -23,10 +23,12 @@ from knowrepo.units import count, size
 
 if TYPE_CHECKING:
     from knowrepo.git.layout import Repository
+    from knowrepo.sessions.discover import Failed
     from knowrepo.sessions.projects import Projects
     from knowrepo.sessions.run import Outcome
 
 _SHOWN = ("new", "grown", "joined", "unchanged", "not mapped", "private", "forgotten", "failed")
+_MOST_FOLDERS = 5  # of projects that are not mapped, told by name
 
 
 def archive(
@@ -71,6 +73,8 @@ def archive(
       know archive --agent codex --since 7d --commit
       know archive --queued --quiet
     """
+    from knowrepo.git.repo import require_git
+
     looks = everything or bool(agents)
     if looks + queued + bool(paths) > 1:
         raise UsageError("name paths, or look with --all or --agent, or take what is --queued")
@@ -84,15 +88,25 @@ def archive(
     commit = commit and not dry_run
     if commit:
         _refuse_while_busy(here)
+    _warn_of_unknown(here)
     projects = projects_of(here)
+    if looks or queued:
+        require_git()
     if queued:
         told = _take_queue(here, projects, quiet=quiet, dry_run=dry_run)
     else:
         after = moment("since", since) if since else 0.0
-        found = _found(paths, projects, agents or [], after)
+        failures: list[Outcome] = []
+        found = _found(paths, projects, agents or [], after, _into(failures))
         named = len(paths or []) == len(found)
         told = run(
-            here, found, projects if looks else None, quiet=quiet, dry_run=dry_run, named=named
+            here,
+            found,
+            projects if looks else None,
+            quiet=quiet,
+            dry_run=dry_run,
+            named=named,
+            failures=failures,
         )
     if commit:
         _commit(here, quiet=quiet)
@@ -128,16 +142,24 @@ def _take_queue(
     """Archive the transcripts of the queue's entries that belong here."""
     from knowrepo.sessions import queue, sweep
 
+    failures: list[Outcome] = []
     with queue.sweep() as sweeping:
         sources: dict[Path, queue.Entry] = {}
+        failed: set[str] = set()
         taken = [
-            sweep.located(entry)
+            sweep.located(entry, _into(failures))
             for entry in sweeping.take(lambda entry: sweep.wants(entry, projects))
         ]
         for entry in taken:
-            sources.update(dict.fromkeys(sweep.files_of(entry), entry))
-        told = run(here, list(sources), projects, quiet=quiet, dry_run=dry_run)
-        failed = {sources[outcome.source].name for outcome in told if outcome.action == "failed"}
+            before = len(failures)
+            files = sweep.files_of(entry, projects, _into(failures))
+            sources.update(dict.fromkeys(files, entry))
+            if len(failures) > before:
+                failed.add(entry.name)
+        told = run(here, list(sources), projects, quiet=quiet, dry_run=dry_run, failures=failures)
+        for outcome in told:
+            if outcome.action == "failed" and outcome.source in sources:
+                failed.add(sources[outcome.source].name)
         for entry in taken:
             if dry_run or entry.name in failed:
                 sweeping.give_back(entry)
@@ -146,16 +168,31 @@ def _take_queue(
     return told
 
 
+def _into(failures: list[Outcome]) -> Failed:
+    """Return what notes folders that cannot be read as what has failed."""
+    from knowrepo.sessions.run import Outcome
+
+    def failed(error: OSError) -> None:
+        where = Path(str(error.filename))
+        failures.append(Outcome(where, "failed", note=error.strerror or str(error)))
+
+    return failed
+
+
 def _found(
-    paths: list[str] | None, projects: Projects, agents: list[str], since: float
+    paths: list[str] | None,
+    projects: Projects,
+    agents: list[str],
+    since: float,
+    failed: Failed,
 ) -> list[Path]:
     from knowrepo.sessions import sweep
     from knowrepo.sessions.discover import find_sources
 
     if not paths:
-        return sweep.sources(projects, agents=agents, since=since)
+        return sweep.sources(projects, failed, agents=agents, since=since)
     named = [Path(path) for path in paths]
-    found = find_sources(named)
+    found = find_sources(named, failed)
     return [
         path
         for path in found
@@ -163,14 +200,35 @@ def _found(
     ]
 
 
+def _warn_of_unknown(here: Repository) -> None:
+    """Say which settings do nothing: one that was to leave sessions out would be missed."""
+    from knowrepo.config import (
+        REPOSITORY_FILE,
+        config_path,
+        load_repository_config,
+        load_user_config,
+    )
+
+    files = (
+        (config_path(), load_user_config().unknown),
+        (here.root / REPOSITORY_FILE, load_repository_config(here.root).unknown),
+    )
+    for path, unknown in files:
+        if unknown:
+            keys = ", ".join(f"`{key}`" for key in unknown)
+            hint = "; `exclude` belongs below [archive]" if "exclude" in unknown else ""
+            say(f"{path}: know has no setting {keys}{hint}")
+
+
 def projects_of(here: Repository) -> Projects:
     """Return which projects' sessions belong in a repository."""
     from knowrepo.config import load_repository_config, load_user_config
+    from knowrepo.sessions.discover import worked_in
     from knowrepo.sessions.projects import Projects
 
     config = load_user_config()
     exclude = (*config.exclude, *load_repository_config(here.root).exclude)
-    return Projects(config.projects, here.root, exclude=exclude)
+    return Projects(config.projects, here.root, exclude=exclude, known=worked_in)
 
 
 def run(
@@ -181,10 +239,12 @@ def run(
     quiet: bool,
     dry_run: bool = False,
     named: bool = False,
+    failures: Iterable[Outcome] = (),
 ) -> list[Outcome]:
     """Archive, print a line for each session that changed, and sum up.
 
     ``named``: a person named just these files, and wants to know of each.
+    ``failures`` are what could not be looked into for sources.
     """
     from knowrepo.config import load_repository_config
     from knowrepo.sessions.archive import archive as archive_sources
@@ -198,7 +258,11 @@ def run(
         part_bytes=part,
         waiting=lambda: say("another archive is running; waiting"),
     )
-    told: list[Outcome] = []
+    told = list(failures)
+    for outcome in told:
+        _tell(outcome, quiet=quiet, named=named, dry_run=dry_run)
+    if projects is not None:
+        projects.denied.clear()
     with progress("archiving", quiet=quiet) as tell:
         seen: set[Path] = set()
         for outcome in outcomes:
@@ -207,7 +271,8 @@ def run(
             _tell(outcome, quiet=quiet, named=named, dry_run=dry_run)
             told.append(outcome)
     if not quiet:
-        _sum_up(told, dry_run=dry_run, named=named)
+        denied = projects.denied if projects is not None else Counter[str]()
+        _sum_up(told, denied, dry_run=dry_run, named=named)
     return told
 
 
@@ -252,7 +317,7 @@ def _remarks(outcome: Outcome) -> Iterable[str]:
         yield "its last line is unfinished and waits"
 
 
-def _sum_up(told: list[Outcome], *, dry_run: bool, named: bool) -> None:
+def _sum_up(told: list[Outcome], denied: Counter[str], *, dry_run: bool, named: bool) -> None:
     """Print how many sessions of each agent became what."""
     agents: dict[str, Counter[str]] = defaultdict(Counter)
     grown: Counter[str] = Counter()
@@ -276,9 +341,19 @@ def _sum_up(told: list[Outcome], *, dry_run: bool, named: bool) -> None:
     if other and not named:
         say(f"passed over {count(other, 'other file')}: no transcript that know can read")
     if any(row["not mapped"] for row in agents.values()):
+        if folders := _most(denied):
+            say(f"not mapped: {folders}")
         say("not mapped: of other projects; `know init --project FOLDER` maps one to a repository")
     if dry_run:
         say("nothing was changed (--dry-run)")
+
+
+def _most(denied: Counter[str]) -> str:
+    """Return the folders of which most sessions do not belong here."""
+    known = [(folder, number) for folder, number in denied.most_common() if folder]
+    told = [f"{folder} ({count(number, 'session')})" for folder, number in known[:_MOST_FOLDERS]]
+    more = len(known) - len(told)
+    return ", ".join([*told, *([f"and {count(more, 'folder')} more"] if more else [])])
 
 
 def _refuse_while_busy(here: Repository) -> None:

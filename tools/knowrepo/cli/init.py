@@ -166,12 +166,16 @@ def _map(here: Repository, identity: str, path: Path, *, default: bool) -> None:
     show(f"{config_path()}: {what} {identity} to {here.root}")
 
 
+def _unreadable(error: OSError) -> None:
+    say(f"{error.filename}: {error.strerror}")
+
+
 def _offer_archive(here: Repository, project: Path, archive: bool | None) -> None:
     from knowrepo.cli.archive import projects_of, run
     from knowrepo.sessions import sweep
 
     projects = projects_of(here)
-    found = list(sweep.belonging(sweep.sources(projects), projects))
+    found = list(sweep.belonging(sweep.sources(projects, _unreadable), projects))
     if not found:
         show(f"no transcripts of {project} found")
         return

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from knowrepo.errors import UsageError
-from knowrepo.sessions.discover import Place, aider_histories, find_sources, places
+from knowrepo.sessions.discover import Failed, Place, aider_histories, find_sources, places
 from knowrepo.sessions.projects import Projects
 from knowrepo.sessions.queue import Entry
 from knowrepo.sessions.readers import READERS, recognise
@@ -22,11 +22,13 @@ from knowrepo.sessions.source import Source
 _HEAD = 5
 
 
-def sources(projects: Projects, *, agents: Collection[str] = (), since: float = 0.0) -> list[Path]:
+def sources(
+    projects: Projects, failed: Failed, *, agents: Collection[str] = (), since: float = 0.0
+) -> list[Path]:
     """Return the files in the places of ``agents``, by default of all of them.
 
-    Those last written before ``since`` (a Unix time), and those that the
-    configuration excludes, are left out.
+    ``failed`` is told of what cannot be looked into. Those last written before
+    ``since`` (a Unix time), and those that the configuration excludes, are left out.
     """
     unknown = set(agents) - {reader.agent for reader in READERS}
     if unknown:
@@ -35,12 +37,12 @@ def sources(projects: Projects, *, agents: Collection[str] = (), since: float = 
     found: dict[Path, None] = {}
     for place in [*places(), *aider_histories(projects.folders)]:
         if not agents or place.agent in agents:
-            found.update(dict.fromkeys(_files(place, projects, since)))
+            found.update(dict.fromkeys(_files(place, projects, failed, since)))
     return list(found)
 
 
-def _files(place: Place, projects: Projects, since: float) -> Iterator[Path]:
-    for path in place.files():
+def _files(place: Place, projects: Projects, failed: Failed, since: float) -> Iterator[Path]:
+    for path in place.files(failed):
         try:
             recent = not since or path.stat().st_mtime >= since
         except OSError:  # gone since we looked
@@ -82,27 +84,33 @@ def _belongs(path: Path, projects: Projects) -> bool:
 
 def wants(entry: Entry, projects: Projects) -> bool:
     """Say whether an entry of the queue is of a project that belongs here."""
+    if entry.path is not None and projects.excludes(str(entry.path)):
+        return False
     if entry.cwd and projects.admits(entry.cwd):
         return True
     return entry.path is not None and any(belonging([entry.path], projects))
 
 
-def located(entry: Entry) -> Entry:
+def located(entry: Entry, failed: Failed) -> Entry:
     """Return the entry with its transcript, looked up where its agent named only the session."""
     if entry.path is not None or not entry.session:
         return entry
     for place in places():
         if place.agent == entry.agent:
-            for path in place.files():
+            for path in place.files(failed):
                 if entry.session in str(path):
                     return entry.at(path)
     return entry
 
 
-def files_of(entry: Entry) -> list[Path]:
-    """Return an entry's transcript and what lies below it: sub-agents, outputs of tools."""
+def files_of(entry: Entry, projects: Projects, failed: Failed) -> list[Path]:
+    """Return an entry's transcript and what lies below it: sub-agents, outputs of tools.
+
+    What the configuration excludes is left out.
+    """
     path = entry.path
     if path is None or not path.is_file():
         return []
     beside = path.with_suffix("")
-    return [path, *(find_sources([beside]) if beside.is_dir() else [])]
+    found = [path, *(find_sources([beside], failed) if beside.is_dir() else [])]
+    return [file for file in found if not projects.excludes(str(file))]

@@ -107,6 +107,10 @@ class GeminiReader(BaseReader):
         folders = (clean(f) for f in list_of(record, "directories") if isinstance(f, str))
         return next((folder for folder in folders if project_hash(folder) == named), "")
 
+    def folder_hash(self, record: Mapping[str, Any]) -> str:
+        """See `Reader.folder_hash`."""
+        return text_of(record, "projectHash") if _is_own(record) else ""
+
     def facts(self, lines: Iterable[Line], name: str) -> SessionFacts:
         """See `Reader.facts`."""
         facts = super().facts(lines, name)
