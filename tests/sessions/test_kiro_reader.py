@@ -9,8 +9,10 @@ from typing import Any
 
 import knowrepo.sessions.database
 from helpers import make_repository, transcript
+from knowrepo.config import Project
 from knowrepo.sessions.archive import archive
 from knowrepo.sessions.lines import read_lines
+from knowrepo.sessions.projects import Projects
 from knowrepo.sessions.readers.kiro import KiroReader
 from knowrepo.sessions.store import resolved
 from unpacking import agent_of, dumped, grows_the_same, lines_of, only, told, unpacked
@@ -264,6 +266,25 @@ def test_the_file_beside_json_lines_says_where_and_what(tmp_path):
     assert [(r.role, r.text) for r in records] == [("system", ""), *LINES_TOLD, broken]
     assert (facts.title, facts.project, facts.date) == ("Building", FOLDER, "2026-08-16")
     assert agent_of(tmp_path / f"{SESSION}.json") == ""
+
+
+def test_what_the_file_beside_json_lines_says_later_is_not_missed(repository, tmp_path):
+    path = transcript(tmp_path, LINES, f"{SESSION}.jsonl")
+    here = Project(f"path:{FOLDER}", FOLDER, str(repository.root))
+
+    def run() -> list[str]:
+        projects = Projects([here], repository.root)
+        return [outcome.action for outcome in archive(repository, [path], projects=projects)]
+
+    assert run() == ["not mapped"]
+    own = {"session_id": SESSION, "cwd": FOLDER}
+    dumped(tmp_path / f"{SESSION}.json", own)
+    assert run() == ["new"]
+    dumped(tmp_path / f"{SESSION}.json", {**own, "title": "Building"})
+    assert run() == ["joined"]
+    assert run() == ["unchanged"]
+    stored = repository.sessions / "kiro" / f"{SESSION}.jsonl"
+    assert b"Building" in stored.read_bytes()
 
 
 def test_other_documents_are_not_claimed(tmp_path):

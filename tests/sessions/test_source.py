@@ -6,9 +6,10 @@ import sys
 
 import pytest
 
-from helpers import SESSION, assistant, jsonl, transcript, user
+from helpers import SESSION, assistant, jsonl, make_repository, transcript, user
 from knowrepo.errors import KnowError
 from knowrepo.sessions.archive import archive
+from knowrepo.sessions.discover import find_sources
 from knowrepo.sessions.source import Source, as_lines, canonical
 
 RECORDS = [user("one", 1), assistant("two", 2)]
@@ -45,6 +46,46 @@ def test_a_compressed_file_that_is_cut_off_fails_alone_and_is_said(repository, t
     assert outcomes[0].action in {"failed", "empty", "not a transcript"}
     assert "a bug" not in outcomes[0].note
     assert outcomes[1].action == "new"
+
+
+KIRO = {"version": "v1", "kind": "Prompt", "data": {
+    "message_id": "m1", "content": [{"kind": "text", "data": "build it"}]}}  # fmt: skip
+CURSOR = {"role": "user", "message": {"content": [{"type": "text", "text": "build it"}]}}
+SPAWNED = user("task", 1, isSidechain=True)
+AIDER = b"# aider chat started at 2026-06-09 14:01:00\n\n#### faster  \n\nDone.\n"
+
+
+@pytest.mark.parametrize("ending", [".gz", ".zst"])
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"full.jsonl": jsonl([KIRO])},
+        {f"{SESSION}.jsonl": jsonl([KIRO]), f"{SESSION}.json": json.dumps({
+            "session_id": SESSION, "cwd": "/home/dev/app", "title": "Building"}).encode()},
+        {"full.jsonl": jsonl([CURSOR])},
+        {"full.txt": b"user:\n<user_query>\nbuild it\n</user_query>\n\nassistant:\nDone.\n"},
+        {".aider.chat.history.md": AIDER},
+        {f"{SESSION}/tool-results/a.txt": b"long output\n"},
+        {f"{SESSION}.jsonl": jsonl(RECORDS),
+         f"{SESSION}/subagents/agent-a.jsonl": jsonl([SPAWNED])},
+    ],
+    ids=["kiro", "kiro's folder", "cursor", "cursor's text", "aider", "tool result", "sub-agent"],
+)  # fmt: skip
+def test_a_file_is_the_same_session_compressed(tmp_path, files, ending):
+    found = []
+    for name in ("plain", "packed"):
+        repository, folder = make_repository(tmp_path / name / "memory"), tmp_path / name / "in"
+        for path, data in files.items():
+            packed = name == "packed"
+            source = folder / (path + ending if packed else path)
+            source.parent.mkdir(parents=True, exist_ok=True)
+            how = "gzip" if ending == ".gz" else "zstd"
+            source.write_bytes(compressed(data, how) if packed else data)
+        outcomes = list(archive(repository, find_sources([folder])))
+        assert "failed" not in [o.action for o in outcomes], outcomes
+        stored = repository.sessions.rglob("*.jsonl")
+        found.append({p.relative_to(repository.root): p.read_bytes() for p in stored})
+    assert found[0] == found[1] != {}
 
 
 @pytest.mark.skipif(sys.version_info >= (3, 14), reason="this Python reads zstd by itself")

@@ -86,6 +86,9 @@ class Reader(Protocol):
     def unpack(self, source: Source) -> Iterable[Native] | None:
         """Return the sessions of a source that is no JSON lines; None where it is not ours."""
 
+    def waits_for_more(self, source: Source) -> bool:
+        """Say whether JSON lines are told more of by a file beside them that is not there yet."""
+
     def record_id(self, record: Mapping[str, Any]) -> str:
         """Return the record's own id, or an empty string."""
 

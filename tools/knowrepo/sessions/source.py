@@ -27,6 +27,8 @@ HEAD_RECORDS = 100
 LARGEST_DOCUMENT = 1 << 30
 """Bytes of a JSON document beyond which it is not read: it must be held whole."""
 _SQLITE = b"SQLite format 3\0"
+COMPRESSED = (".gz", ".zst")
+"""How the names of compressed files end."""
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
 
@@ -38,7 +40,7 @@ def is_compressed(path: Path) -> bool:
 
 def plain(path: Path) -> Path:
     """Return a source's path without what tells that it is compressed."""
-    return path.with_suffix("") if path.suffix in {".gz", ".zst"} else path
+    return path.with_suffix("") if path.suffix in COMPRESSED else path
 
 
 def opened(path: Path) -> IO[bytes]:

@@ -34,15 +34,20 @@ READERS: tuple[Reader, ...] = (
 
 
 class Found(NamedTuple):
-    """Whose a source is. ``sessions`` is None where its lines are archived as they stand."""
+    """Whose a source is. ``sessions`` is None where its lines are archived as they stand.
+
+    ``waits``: a file that is not there yet may say more of it.
+    """
 
     reader: Reader
     sessions: Iterable[Native] | None = None
+    waits: bool = False
 
     @property
     def elsewhere(self) -> bool:
-        """Whether messages lie in other files, so that the source alone tells no change."""
-        return isinstance(self.sessions, list) and any(one.elsewhere for one in self.sessions)
+        """Whether something lies in other files, so that the source alone tells no change."""
+        natives = self.sessions if isinstance(self.sessions, list) else []
+        return self.waits or any(one.elsewhere for one in natives)
 
 
 def recognise(source: Source) -> Found | None:
@@ -58,7 +63,8 @@ def recognise(source: Source) -> Found | None:
     if not lines or (lines[0].record is None and not _names_session(source)):
         return None
     records = [line.record for line in lines if line.record is not None]
-    return next((Found(reader) for reader in READERS if reader.recognises(records)), None)
+    found = next((reader for reader in READERS if reader.recognises(records)), None)
+    return Found(found, waits=found.waits_for_more(source)) if found else None
 
 
 def reader_of(agent: str) -> Reader | None:

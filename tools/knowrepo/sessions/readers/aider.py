@@ -35,7 +35,7 @@ from knowrepo.sessions.readers.values import (
     text_of,
 )
 from knowrepo.sessions.record import Identity, Record, Role
-from knowrepo.sessions.source import Native, Source
+from knowrepo.sessions.source import Native, Source, opened
 
 _START = re.compile(rb"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*")
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "tool": "tool"}
@@ -113,7 +113,7 @@ def _places(path: Path) -> list[_Place]:
     places: list[_Place] = []
     seen: Counter[str] = Counter()
     position = 0
-    with path.open("rb") as stream:
+    with opened(path) as stream:
         for raw in stream:
             if found := _START.fullmatch(_without_mark(raw, position)):
                 places.append(_Place(found[1].decode(), position))
@@ -160,7 +160,7 @@ class _Session:
 
     def _lines(self) -> Iterator[str]:
         """Yield the lines after the first."""
-        with self.path.open("rb") as stream:
+        with opened(self.path) as stream:
             stream.seek(self.place.start)
             position = self.place.start + len(stream.readline())
             for raw in stream:

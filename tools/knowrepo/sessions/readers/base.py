@@ -21,7 +21,7 @@ from knowrepo.sessions.readers.values import (
     text_of,
 )
 from knowrepo.sessions.record import Identity, Record, Role, SessionFacts, ToolCall
-from knowrepo.sessions.source import Native, Source
+from knowrepo.sessions.source import COMPRESSED, Native, Source, opened
 
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 # The argument of a tool call that says most, in order of preference.
@@ -63,6 +63,10 @@ class BaseReader:
     def unpack(self, source: Source) -> Iterable[Native] | None:  # noqa: ARG002
         """See `Reader.unpack`."""
         return None
+
+    def waits_for_more(self, source: Source) -> bool:  # noqa: ARG002
+        """See `Reader.waits_for_more`."""
+        return False
 
     def record_id(self, record: Mapping[str, Any]) -> str:
         """See `Reader.record_id`."""
@@ -282,9 +286,15 @@ def own_stem(path: Path, agent: str) -> str:
 
 def derived_id(path: Path, agent: str) -> str:
     """Return an id for JSON lines that hold none: by the first line, which later copies keep."""
-    with path.open("rb") as stream:
+    with opened(_stored(path)) as stream:
         first = next((line.raw for line in read_lines(stream)), b"")
     return f"{agent}-{hashlib.sha256(first).hexdigest()[:16]}" if first else ""
+
+
+def _stored(path: Path) -> Path:
+    """Return the file of a source whose identity is asked by its plain path."""
+    names = (path, *(path.with_name(path.name + end) for end in COMPRESSED))
+    return next((name for name in names if name.is_file()), path)
 
 
 def unreadable(text: str, **fields: str) -> dict[str, Any]:

@@ -31,7 +31,7 @@ from knowrepo.sessions.readers.values import (
     wrappers,
 )
 from knowrepo.sessions.record import Identity, Record
-from knowrepo.sessions.source import Native, Source
+from knowrepo.sessions.source import Native, Source, opened, plain
 
 # Text that Claude Code puts between tags around, or beside, what a person typed.
 _WRAPPERS = wrappers(
@@ -79,11 +79,13 @@ class ClaudeReader(BaseReader):
         folder = source.path.parent
         if folder.name != "tool-results" or not UUID.fullmatch(folder.parent.name):
             return None
-        if source.path.suffix != ".txt":
+        path = plain(source.path)
+        if path.suffix != ".txt":
             return None
-        text = source.path.read_bytes().decode("utf-8", "backslashreplace")
-        record = {"type": SPILLED, "file": source.path.name, "text": text}
-        return [Native(f"tool-{source.path.stem}", [record], parent=folder.parent.name)]
+        with opened(source.path) as stream:
+            text = stream.read().decode("utf-8", "backslashreplace")
+        record = {"type": SPILLED, "file": path.name, "text": text}
+        return [Native(f"tool-{path.stem}", [record], parent=folder.parent.name)]
 
     def record_id(self, record: Mapping[str, Any]) -> str:
         """See `Reader.record_id`."""

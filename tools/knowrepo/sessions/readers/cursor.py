@@ -39,7 +39,7 @@ from knowrepo.sessions.readers.values import (
     text_of,
 )
 from knowrepo.sessions.record import Identity, Record, Role
-from knowrepo.sessions.source import Native, Source
+from knowrepo.sessions.source import Native, Source, opened
 
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "tool": "tool"}
 _FOREIGN = frozenset({"type", "uuid", "sessionId", "session_id", "payload", "id", "parts"})
@@ -199,7 +199,7 @@ class _Text:
         turns = 0
         role = ""
         said: list[str] = []
-        with self.path.open("rb") as stream:
+        with opened(self.path) as stream:
             for raw in stream:
                 line = decode(raw.removeprefix(BOM) if not turns else raw).rstrip("\r\n")
                 if line.strip() not in ("user:", "assistant:"):

@@ -31,6 +31,7 @@ from knowrepo.sessions.readers.kiro_store import (
     TOOLS,
     conversations_in,
     is_line,
+    lacks_own_fields,
     unquoted,
     variant,
 )
@@ -61,6 +62,10 @@ class KiroReader(BaseReader):
     def unpack(self, source: Source) -> Iterable[Native] | None:
         """See `Reader.unpack`."""
         return conversations_in(source)
+
+    def waits_for_more(self, source: Source) -> bool:
+        """See `Reader.waits_for_more`."""
+        return lacks_own_fields(source)
 
     def record_id(self, record: Mapping[str, Any]) -> str:
         """See `Reader.record_id`."""

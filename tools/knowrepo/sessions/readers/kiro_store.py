@@ -36,7 +36,8 @@ from knowrepo.sessions.readers.values import (
     object_of,
     text_of,
 )
-from knowrepo.sessions.source import Native, Source
+from knowrepo.sessions.source import COMPRESSED, Native, Source, opened
+from knowrepo.sessions.source import plain as plain_path
 
 AGENT = "kiro"
 TOOLS = re.compile(r"\n?\[Tool uses: [^\n]*\]\s*$")
@@ -151,15 +152,33 @@ def _bare(text: str) -> str:
 
 def _from_lines(path: Path) -> Iterable[Native] | None:
     """Return the session of JSON lines beside which a file holds its own fields."""
-    side = path.with_suffix(".json")
+    side = _side(path)
     if side == path or not side.is_file():
         return None
-    fields = parse_json(decode(side.read_bytes().removeprefix(BOM)))
+    with opened(side) as stream:
+        fields = parse_json(decode(stream.read().removeprefix(BOM)))
     if not isinstance(fields, dict) or not text_of(fields, "session_id"):
         return None
     names = ("session_id", "cwd", "title", "created_at")
     own = {name: fields[name] for name in names if isinstance(fields.get(name), str)}
-    return [Native(safe_id(own["session_id"]), _Lines(path, own))]
+    # The title comes later than the lines, and may change without them.
+    return [Native(safe_id(own["session_id"]), _Lines(path, own), elsewhere=True)]
+
+
+def lacks_own_fields(source: Source) -> bool:
+    """Say whether JSON lines are as Kiro wrote them, with no file beside them yet.
+
+    Without it nobody knows where the session worked.
+    """
+    first = next((line.record for line in source.first_lines if line.record is not None), {})
+    return is_line(first) and plain_path(source.path).suffix == ".jsonl"
+
+
+def _side(path: Path) -> Path:
+    """Return the file beside JSON lines."""
+    side = plain_path(path).with_suffix(".json")
+    names = (side, *(side.with_name(side.name + end) for end in COMPRESSED))
+    return next((name for name in names if name.is_file()), side)
 
 
 @dataclass(frozen=True)
@@ -169,7 +188,7 @@ class _Lines:
 
     def __iter__(self) -> Iterator[Mapping[str, Any]]:
         yield self.own
-        with self.path.open("rb") as stream:
+        with opened(self.path) as stream:
             for line in read_lines(stream):
                 if line.record is not None:
                     yield line.record

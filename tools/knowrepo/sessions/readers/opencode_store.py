@@ -34,7 +34,7 @@ from knowrepo.sessions.readers.values import (
     object_of,
     text_of,
 )
-from knowrepo.sessions.source import Native, Source
+from knowrepo.sessions.source import Native, Source, opened
 
 _DERIVED = frozenset({
     "cost", "tokens", "summary", "todos", "agent", "model",
@@ -143,7 +143,8 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _file(path: Path) -> Mapping[str, Any]:
-    text = decode(path.read_bytes().removeprefix(BOM))
+    with opened(path) as stream:
+        text = decode(stream.read().removeprefix(BOM))
     value = parse_json(text)
     return value if isinstance(value, dict) else unreadable(text, id=path.stem)
 
