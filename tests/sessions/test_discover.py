@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import os
@@ -12,7 +13,7 @@ from helpers import SESSION, git, jsonl, make_repository, transcript, unprivileg
 from knowrepo.config import Project
 from knowrepo.errors import KnowError, UsageError
 from knowrepo.git.repo import identify_project
-from knowrepo.sessions import sweep
+from knowrepo.sessions import queue, sweep
 from knowrepo.sessions.discover import Place, aider_histories, find_sources, places, worked_in
 from knowrepo.sessions.projects import Projects, path_hash, same_name
 
@@ -383,3 +384,36 @@ def test_places_are_found_through_links_and_hold_files_only(tmp_path):
         for path in place.files(never)
     ]
     assert found == [f"-home-me-app/{SESSION}.jsonl", f"-home-me-linked/{SESSION}.jsonl"]
+
+
+def test_a_folder_that_may_not_be_looked_at_is_told_by_its_path():
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name) / "app"
+        (folder / "src").mkdir(parents=True)
+        folder.chmod(0)
+        Path(name).chmod(0o755)
+        with unprivileged():
+            assert mapped_at(folder).admits(str(folder / "src"))
+            assert not mapped_at(folder / "other").admits(str(folder / "src"))
+        folder.chmod(0o755)
+    assert not mapped_at("/home/dev/app").admits("/" + "x" * 5000)
+
+
+def test_a_project_whose_git_settings_are_broken_fails_and_says_so(app, tmp_path):
+    projects = mapped_at(tmp_path / "other")
+    (app / ".git" / "config").write_text("[remote\n")
+    entry = queue.Entry(
+        "e", "claude", app / "t.jsonl", "", str(app), "Stop", 0.0, False, None, None
+    )
+    with pytest.raises(KnowError, match="cannot be read"):
+        projects.admits(str(app))
+    assert sweep.wants(entry, projects)
+
+
+def test_a_damaged_source_is_no_concern_of_those_that_look(app, tmp_path):
+    packed = gzip.compress(jsonl([{"text": os.urandom(200_000).hex()}]))
+    damaged = tmp_path / "rollout-1.jsonl.gz"
+    damaged.write_bytes(packed[: len(packed) // 2])
+    mine = transcript(tmp_path / "in", [user("a", 1, cwd=str(app))])
+    projects = Projects([project(app, tmp_path)], tmp_path)
+    assert list(sweep.belonging([damaged, mine], projects)) == [mine]

@@ -193,8 +193,16 @@ def _found(
     return [
         path
         for path in found
-        if path in named or (path.stat().st_mtime >= since and not projects.excludes(str(path)))
+        if path in named or (_is_recent(path, since) and not projects.excludes(str(path)))
     ]
+
+
+def _is_recent(path: Path, since: float) -> bool:
+    """Say whether a file was written since; of what cannot be looked at, archiving tells."""
+    try:
+        return not since or path.stat().st_mtime >= since
+    except OSError:
+        return True
 
 
 def _warn_of_unknown(here: Repository) -> None:

@@ -85,7 +85,7 @@ class Projects:
         if self.excludes(folder):
             return False
         path = Path(folder)
-        if not path.is_absolute() or not path.is_dir():
+        if not path.is_absolute() or not _is_folder(path):
             gone = spelled(folder)
             return any(is_below(gone, mapped) for mapped in self._paths)
         # A link, or `..`, may lead to another project than it looks like.
@@ -100,6 +100,14 @@ class Projects:
         return any(
             is_below(spelled(str(real)), spelled(str(Path(one).resolve()))) for one in mapped
         )
+
+
+def _is_folder(path: Path) -> bool:
+    """Say whether a folder is there and may be looked at; else its path says all."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
 
 
 def same_name(identity: str) -> str:

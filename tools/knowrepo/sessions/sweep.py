@@ -7,12 +7,13 @@ files: which are worth a look. What of them belongs here is told by their conten
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from knowrepo.errors import UsageError
+from knowrepo.errors import KnowError, UsageError
 from knowrepo.sessions.discover import Failed, Place, aider_histories, find_sources, places
 from knowrepo.sessions.projects import Projects
 from knowrepo.sessions.queue import Entry
@@ -57,8 +58,8 @@ def belonging(paths: Iterable[Path], projects: Projects) -> Iterator[Path]:
         try:
             if _belongs(path, projects):
                 yield path
-        except OSError:
-            continue
+        except (OSError, EOFError, zlib.error, KnowError):
+            continue  # why it cannot be read is told when it is archived
 
 
 def _belongs(path: Path, projects: Projects) -> bool:
@@ -83,10 +84,16 @@ def _belongs(path: Path, projects: Projects) -> bool:
 
 
 def wants(entry: Entry, projects: Projects) -> bool:
-    """Say whether an entry of the queue is of a project that belongs here."""
+    """Say whether an entry of the queue is of a project that belongs here.
+
+    Where git cannot tell it is taken, so that archiving it fails and says why.
+    """
     if entry.path is not None and projects.excludes(str(entry.path)):
         return False
-    if entry.cwd and projects.admits(entry.cwd):
+    try:
+        if entry.cwd and projects.admits(entry.cwd):
+            return True
+    except KnowError:
         return True
     return entry.path is not None and any(belonging([entry.path], projects))
 
