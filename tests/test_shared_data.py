@@ -26,9 +26,9 @@ from knowrepo.sessions.discover import find_sources
 from knowrepo.sessions.export import FORMATS, Limits, open_page
 from knowrepo.sessions.lines import read_lines
 from knowrepo.sessions.listing import find, glance
+from knowrepo.sessions.outcome import Outcome
 from knowrepo.sessions.readers import READERS
 from knowrepo.sessions.readers.claude import ClaudeReader
-from knowrepo.sessions.run import Outcome
 from knowrepo.sessions.source import Source
 from knowrepo.sessions.store import resolved
 

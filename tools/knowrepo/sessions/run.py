@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from knowrepo.errors import KnowError
 from knowrepo.git.layout import Repository
@@ -22,40 +21,21 @@ from knowrepo.sessions import store
 from knowrepo.sessions.admission import Admission
 from knowrepo.sessions.forget import is_forgotten
 from knowrepo.sessions.intake import Taken, opted_out, opted_out_in, take, take_file
-from knowrepo.sessions.keep import Kept
+from knowrepo.sessions.outcome import Action, Outcome
 from knowrepo.sessions.projects import Projects
 from knowrepo.sessions.publish import PUBLISHING, publish
 from knowrepo.sessions.readers import Found, reader_of, recognise
 from knowrepo.sessions.record import Identity, Reader
 from knowrepo.sessions.redact.settings import fingerprint, redactor_for
 from knowrepo.sessions.seen import Resume, Seen, SeenSources, stat_of
-from knowrepo.sessions.source import Native, Source, as_lines, plain
+from knowrepo.sessions.source import Native, Source, as_lines, is_damage, plain
 from knowrepo.sessions.store import SessionName
 from knowrepo.sessions.unite import canonical, count_lines, size_of, unite, whole
 
-Action = Literal[
-    "new", "grown", "joined", "unchanged", "empty", "private", "forgotten", "not mapped",
-    "not a transcript", "failed",
-]  # fmt: skip
 ARCHIVE_RULE = 2
 """Raised where the same source would become other bytes; sources are then read anew."""
 _HEAD = 5  # native records in which a session says where it worked
 _BLOCK = 1 << 20
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What became of one session of a source."""
-
-    source: Path
-    action: Action
-    session: str = ""  # `AGENT/ID` or `AGENT/PARENT/ID`, the path below `sessions/`
-    lines: int = 0  # archived lines now
-    added: int = 0  # of these, new in this run
-    size: int = 0  # archived bytes now
-    grown: int = 0  # of these, new in this run
-    note: str = ""
-    kept: Kept = field(default_factory=Kept)
 
 
 @dataclass(frozen=True)
@@ -124,20 +104,22 @@ class Run:
         try:
             yield from self._one(source)
             return
-        except OSError as error:
-            # A write names no file: it is the archive's disk that is full.
-            where = error.filename or self.repository.sessions
-            note = error.strerror or str(error)
-            if str(where) != str(source):
-                note = f"{where}: {note}"
-        except (EOFError, zlib.error) as error:
-            note = f"it is compressed, and cut off or damaged: {error}"
         except KnowError as error:
             note = error.message
         except Exception as error:
-            note = f"a bug, please report it: {type(error).__name__}: {error}"
+            note = self._explained(source, error)
         self._seen.forget(source)
         yield Outcome(source, "failed", note=note)
+
+    def _explained(self, source: Path, error: Exception) -> str:
+        if is_damage(error):
+            return f"compressed, and cut off or damaged: {error}"
+        if isinstance(error, OSError):
+            # A write names no file: it is the archive's disk that is full.
+            where = error.filename or self.repository.sessions
+            reason = error.strerror or str(error)
+            return reason if str(where) == str(source) else f"{where}: {reason}"
+        return f"a bug, please report it: {type(error).__name__}: {error}"
 
     def _one(self, path: Path) -> Iterator[Outcome]:
         stat = stat_of(path)
@@ -198,6 +180,9 @@ class Run:
             "empty", "private", "forgotten", "not mapped", "not a transcript",
         )  # fmt: skip
         action: Action = next((known for known in told if known == seen.action), "unchanged")
+        if action == "forgotten":
+            for session in seen.sessions:
+                self._admission.gone(session)
         for session in seen.sessions or [""]:
             files = store.parts(self.repository.sessions / f"{session}{store.SUFFIX}")
             size = sum(file.stat().st_size for file in files)

@@ -8,7 +8,6 @@ there as it was left. A lost or broken file costs time, nothing else.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 from collections.abc import Callable
@@ -131,8 +130,12 @@ def stat_of(source: Path) -> list[int]:
     """Return what changes with a source; a database's log of late writes counts with it."""
     marks: list[int] = []
     for path in (source, source.with_name(f"{source.name}-wal")):
-        with contextlib.suppress(FileNotFoundError):
+        try:
             found = path.stat()
+        except OSError:  # there is no log, or its name would be too long
+            if path == source:
+                raise
+        else:
             marks += [found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino]
     return marks
 

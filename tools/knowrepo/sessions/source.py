@@ -11,6 +11,7 @@ import gzip
 import io
 import json
 import sys
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -55,6 +56,13 @@ def opened(path: Path) -> IO[bytes]:
     return path.open("rb")
 
 
+def is_damage(error: Exception) -> bool:
+    """Say whether an error is of a compressed file that is cut off or damaged."""
+    return isinstance(error, EOFError | zlib.error | gzip.BadGzipFile) or (
+        type(error).__name__ == "ZstdError"  # of whichever library there is
+    )
+
+
 def _zstd(path: Path) -> io.RawIOBase:
     if sys.version_info >= (3, 14):
         from compression import zstd
@@ -92,11 +100,8 @@ class Source:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        try:
-            with opened(path) as stream:
-                self.head = stream.read(HEAD_BYTES)
-        except EOFError:  # cut off before its first block ended
-            self.head = b""
+        with opened(path) as stream:
+            self.head = stream.read(HEAD_BYTES)
 
     @property
     def is_database(self) -> bool:
