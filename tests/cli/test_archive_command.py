@@ -127,9 +127,6 @@ def test_contradictions_are_wrong_usage(know, arguments):
 def test_stats_say_what_each_kind_of_content_costs(know, places, repository):
     know("archive", "--all", "--quiet")
     result = know("archive", "--stats")
-    rows = dict(
-        line.rsplit(None, 2)[::2] if "%" in line else (line, "") for line in result.out.splitlines()
-    )
     assert result.code == 0
     assert "user text" in result.out
     assert result.out.splitlines()[-1].split()[0] == "all"
