@@ -17,7 +17,7 @@ from typing import Any
 
 from knowrepo.config import write_atomically
 
-_FORMAT = 2
+_FORMAT = 3
 _BLOCK = 1 << 20
 
 
@@ -25,7 +25,7 @@ _BLOCK = 1 << 20
 class Resume:
     """How far a source was read, where reading may go on.
 
-    Its first ``offset`` bytes, whose blake2b is ``digest``, are ``lines`` lines,
+    Its first ``offset`` bytes, whose sha256 is ``digest``, are ``lines`` lines,
     and the archived session is just what they became.
     """
 
@@ -145,7 +145,7 @@ def _key(source: Path) -> str:
 
 
 def _digest(source: Path, length: int) -> str:
-    digest = hashlib.blake2b(digest_size=16)
+    digest = hashlib.sha256()
     with source.open("rb") as stream:
         while length and (block := stream.read(min(length, _BLOCK))):
             digest.update(block)

@@ -24,7 +24,8 @@ from knowrepo.sessions.lines import BOM, Line, decode, read_lines
 
 HEAD_BYTES = 1 << 16
 HEAD_RECORDS = 100
-"""What is looked at to tell whose a file is: so many bytes, or records if they are fewer."""
+"""Records that are looked at, at most, to tell whose a file is."""
+_ENOUGH, _ENOUGH_BYTES = 5, 1 << 14  # so many tell it, where they are not very short
 LARGEST_DOCUMENT = 1 << 30
 """Bytes of a JSON document beyond which it is not read: it must be held whole."""
 _SQLITE = b"SQLite format 3\0"
@@ -122,7 +123,7 @@ class Source:
         with opened(self.path) as stream:
             for line in islice(read_lines(stream), HEAD_RECORDS):
                 found.append(line)
-                if line.end > HEAD_BYTES:
+                if len(found) >= _ENOUGH and line.end > _ENOUGH_BYTES:
                     break
         return tuple(found)
 
