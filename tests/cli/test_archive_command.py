@@ -14,6 +14,7 @@ from knowrepo.cli.main import main
 from knowrepo.config import Project, map_project
 from knowrepo.sessions import queue
 from knowrepo.sessions.projects import path_hash
+from knowrepo.sessions.stats import KINDS
 
 OTHER = "11111111-2222-4333-8444-555555555555"
 
@@ -214,6 +215,19 @@ def test_the_sessions_of_gemini_name_their_project_by_its_hash(know, places, own
     result = know("archive", "--agent", "gemini")
     found = sorted(line.partition(":")[0] for line in result.out.splitlines())
     assert found == ["gemini/mine", "gemini/mine-document"]
+
+
+def test_stats_say_what_each_kind_of_content_costs(know, places, repository):
+    know("archive", "--all", "--quiet")
+    result = know("archive", "--stats")
+    assert result.code == 0
+    assert "user text" in result.out
+    assert result.out.splitlines()[-1].split()[0] == "all"
+    size = sum(p.stat().st_size for p in repository.sessions.rglob("*.jsonl"))
+    assert f"{size} B" in result.out.splitlines()[-1]
+    assert "1 session and 0 files below them" in result.err
+    assert know("archive", str(places), "--stats", "--quiet").out.startswith("user text")
+    assert len(result.out.splitlines()) == len(KINDS) + 1
 
 
 # -- the queue --------------------------------------------------------------------

@@ -17,15 +17,15 @@ from knowrepo.cli.common import (
     repository,
     say,
 )
-from knowrepo.cli.outcomes import sum_up, tell
+from knowrepo.cli.outcomes import print_stats, sum_up, tell
 from knowrepo.errors import UsageError
 from knowrepo.units import count
 
 if TYPE_CHECKING:
     from knowrepo.git.layout import Repository
     from knowrepo.sessions.discover import Failed
+    from knowrepo.sessions.outcome import Outcome
     from knowrepo.sessions.projects import Projects
-    from knowrepo.sessions.run import Outcome
 
 
 def archive(
@@ -46,6 +46,9 @@ def archive(
     since: Annotated[
         str, typer.Option(help="Only what was written since: a date, or as 12h, 7d, 3w.")
     ] = "",
+    stats: Annotated[
+        bool, typer.Option("--stats", help="Say what each kind of archived content costs.")
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be done, and change nothing.")
     ] = False,
@@ -73,6 +76,9 @@ def archive(
     from knowrepo.git.repo import require_git
 
     looks = everything or bool(agents)
+    if stats and not (paths or looks or queued):
+        print_stats(repository(repo))
+        return
     if looks + queued + bool(paths) > 1:
         raise UsageError("name paths, or look with --all or --agent, or take what is --queued")
     if not (paths or looks or queued):
@@ -107,6 +113,8 @@ def archive(
         )
     if commit:
         _commit(here, quiet=quiet)
+    if stats:
+        print_stats(here)
     failed = any(outcome.action == "failed" for outcome in told)
     nothing = told and all(outcome.action == "not a transcript" for outcome in told)
     if failed or (nothing and paths):
@@ -167,7 +175,7 @@ def _take_queue(
 
 def _into(failures: list[Outcome]) -> Failed:
     """Return what notes folders that cannot be read as what has failed."""
-    from knowrepo.sessions.run import Outcome
+    from knowrepo.sessions.outcome import Outcome
 
     def failed(error: OSError) -> None:
         where = Path(str(error.filename))

@@ -1,6 +1,7 @@
 """What `know archive` prints of what became of its sources.
 
-Owns the line for each session and the summary. It archives nothing.
+Owns the line for each session, the summary, and what the archive costs. It
+archives nothing.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from knowrepo.cli.common import say, show
 from knowrepo.units import count, size
 
 if TYPE_CHECKING:
-    from knowrepo.sessions.run import Outcome
+    from knowrepo.git.layout import Repository
+    from knowrepo.sessions.outcome import Outcome
 
 _SHOWN = ("new", "grown", "joined", "unchanged", "not mapped", "private", "forgotten", "failed")
 _MOST_FOLDERS = 5  # of projects that are not mapped, told by name
@@ -101,3 +103,23 @@ def _most(denied: Counter[str]) -> str:
     told = [f"{folder} ({count(number, 'session')})" for folder, number in known[:_MOST_FOLDERS]]
     more = len(known) - len(told)
     return ", ".join([*told, *([f"and {count(more, 'folder')} more"] if more else [])])
+
+
+def print_stats(here: Repository) -> None:
+    """Print what each kind of content costs, over all that is archived."""
+    from knowrepo.sessions.listing import find
+    from knowrepo.sessions.stats import KINDS, content_costs
+    from knowrepo.sessions.store import chunks
+
+    sessions = find(here)
+    below = [one for session in sessions for one in session.below]
+    costs: Counter[str] = Counter()
+    for session in [*sessions, *below]:
+        costs.update(content_costs(line.rstrip(b"\n") for line in chunks(session.path)))
+    total = costs.total()
+    for kind in KINDS:
+        share = costs[kind] / total if total else 0.0
+        show(f"{kind:<16} {size(costs[kind]):>9} {share:>7.1%}")
+    show(f"{'all':<16} {size(total):>9}")
+    many = f"{count(len(sessions), 'session')} and {count(len(below), 'file')} below them"
+    say(f"{many}; toolUseResult and thinking are archived and not searched")

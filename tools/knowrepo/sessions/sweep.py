@@ -7,7 +7,6 @@ files: which are worth a look. What of them belongs here is told by their conten
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
@@ -18,7 +17,7 @@ from knowrepo.sessions.discover import Failed, Place, aider_histories, find_sour
 from knowrepo.sessions.projects import Projects
 from knowrepo.sessions.queue import Entry
 from knowrepo.sessions.readers import READERS, recognise
-from knowrepo.sessions.source import Source
+from knowrepo.sessions.source import Source, is_damage
 
 _HEAD = 5
 
@@ -58,8 +57,10 @@ def belonging(paths: Iterable[Path], projects: Projects) -> Iterator[Path]:
         try:
             if _belongs(path, projects):
                 yield path
-        except (OSError, EOFError, zlib.error, KnowError):
-            continue  # why it cannot be read is told when it is archived
+        except Exception as error:
+            # Why it cannot be read is told when it is archived.
+            if not (isinstance(error, OSError | KnowError) or is_damage(error)):
+                raise
 
 
 def _belongs(path: Path, projects: Projects) -> bool:
