@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from knowrepo.errors import KnowError, NotARepositoryError
+from knowrepo.settings import read_toml, table_of, text_of, texts_of
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
@@ -119,44 +120,8 @@ class RepositoryConfig:
     unknown: tuple[str, ...] = field(default=())
 
 
-def _read_toml(path: Path) -> dict[str, object]:
-    import tomllib
-
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except (OSError, UnicodeDecodeError) as error:
-        raise KnowError(f"{path}: cannot be read: {error}") from error
-    except tomllib.TOMLDecodeError as error:
-        raise KnowError(
-            f"{path}: not valid TOML: {error}", hint="mend the line, or move the file away"
-        ) from error
-
-
-def _text(table: dict[str, object], key: str, where: str) -> str:
-    value = table.get(key, "")
-    if not isinstance(value, str):
-        raise KnowError(f"{where}: `{key}` must be a string")
-    return value
-
-
-def _table(data: dict[str, object], key: str, where: str) -> dict[str, object]:
-    value = data.get(key, {})
-    if not isinstance(value, dict):
-        raise KnowError(f"{where}: `{key}` must be a table")
-    return value
-
-
-def _texts(table: dict[str, object], key: str, where: str) -> tuple[str, ...]:
-    value = table.get(key, [])
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise KnowError(f"{where}: `{key}` must be a list of strings")
-    return tuple(value)
-
-
 def _excludes(table: dict[str, object], where: str) -> tuple[str, ...]:
-    patterns = _texts(table, "exclude", where)
+    patterns = texts_of(table, "exclude", where)
     if not all(pattern.strip() for pattern in patterns):
         raise KnowError(f"{where}: `exclude` holds an empty pattern")
     return patterns
@@ -177,7 +142,7 @@ def _archive(data: dict[str, object], where: str) -> tuple[tuple[str, ...], int]
     """
     _excludes(data, where)
     _megabytes(data, where)
-    table = _table(data, "archive", where)
+    table = table_of(data, "archive", where)
     return _excludes(table, f"{where}: archive"), _megabytes(table, f"{where}: archive")
 
 
@@ -186,7 +151,7 @@ def _unknown(data: dict[str, object], top: set[str], archive: set[str]) -> tuple
     tables = (("redact", set[str]()), ("archive", archive))
     found = [key for key in data if key not in top]
     for name, known in tables:
-        found += [f"{name}.{key}" for key in _table(data, name, "") if key not in known]
+        found += [f"{name}.{key}" for key in table_of(data, name, "") if key not in known]
     return tuple(sorted(found))
 
 
@@ -198,7 +163,7 @@ def _redact(data: dict[str, object], where: str, *, cloned: bool) -> RedactConfi
 
     A ``cloned`` file can only tighten: what it allows are exact secrets by hash.
     """
-    table = _table(data, "redact", where)
+    table = table_of(data, "redact", where)
     allow = table.pop("allow", [])
     extra = table.pop("extra", [])
     pseudonyms = table.pop("pseudonyms", False)
@@ -215,7 +180,8 @@ def _redact(data: dict[str, object], where: str, *, cloned: bool) -> RedactConfi
     if not isinstance(pseudonyms, bool):
         raise KnowError(f"{where}: `redact.pseudonyms` must be true or false")
     patterns = tuple(
-        ExtraPattern(_text(entry, "kind", where), _text(entry, "pattern", where)) for entry in extra
+        ExtraPattern(text_of(entry, "kind", where), text_of(entry, "pattern", where))
+        for entry in extra
     )
     return RedactConfig(tuple(allow), patterns, pseudonyms)
 
@@ -223,7 +189,7 @@ def _redact(data: dict[str, object], where: str, *, cloned: bool) -> RedactConfi
 def load_user_config() -> UserConfig:
     """Read the user's configuration; an absent file is an empty one."""
     path = config_path()
-    data = _read_toml(path)
+    data = read_toml(path)
     where = str(path)
     projects = data.get("projects", [])
     if not isinstance(projects, list) or not all(isinstance(entry, dict) for entry in projects):
@@ -232,16 +198,16 @@ def load_user_config() -> UserConfig:
     redact = _redact(data, where, cloned=False)
     odd = {f"projects.{key}" for entry in projects for key in entry if key not in _PROJECT_KEYS}
     return UserConfig(
-        repository=_text(data, "repository", where),
-        model=os.environ.get("KNOW_MODEL") or _text(data, "model", where),
-        passage_prefix=_text(data, "passage_prefix", where),
-        query_prefix=_text(data, "query_prefix", where),
+        repository=text_of(data, "repository", where),
+        model=os.environ.get("KNOW_MODEL") or text_of(data, "model", where),
+        passage_prefix=text_of(data, "passage_prefix", where),
+        query_prefix=text_of(data, "query_prefix", where),
         exclude=exclude,
         projects=tuple(
             Project(
-                identity=_text(entry, "identity", where),
-                path=_text(entry, "path", where),
-                repository=_text(entry, "repository", where),
+                identity=text_of(entry, "identity", where),
+                path=text_of(entry, "path", where),
+                repository=text_of(entry, "repository", where),
             )
             for entry in projects
         ),
@@ -295,7 +261,7 @@ def _put_project(document: TOMLDocument, project: Project) -> None:
 def load_repository_config(root: Path) -> RepositoryConfig:
     """Read ``know.toml`` in ``root``; raises KnowError where it cannot be understood."""
     path = root / REPOSITORY_FILE
-    data = _read_toml(path)
+    data = read_toml(path)
     version = data.pop("format", REPOSITORY_FORMAT)
     if not isinstance(version, int) or isinstance(version, bool):
         raise KnowError(f"{path}: `format` must be a number")

@@ -1,0 +1,51 @@
+"""Settings files: TOML that a person wrote, and values of the type that they must have.
+
+Owns the errors that say which value of which file is wrong. What a setting means,
+and which there are, is `config`'s.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from knowrepo.errors import KnowError
+
+
+def read_toml(path: Path) -> dict[str, object]:
+    """Return what a file holds; an absent file is an empty one."""
+    import tomllib
+
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise KnowError(f"{path}: cannot be read: {error}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise KnowError(
+            f"{path}: not valid TOML: {error}", hint="mend the line, or move the file away"
+        ) from error
+
+
+def text_of(table: dict[str, object], key: str, where: str) -> str:
+    """Return a string; where there is none, an empty one."""
+    value = table.get(key, "")
+    if not isinstance(value, str):
+        raise KnowError(f"{where}: `{key}` must be a string")
+    return value
+
+
+def table_of(data: dict[str, object], key: str, where: str) -> dict[str, object]:
+    """Return a table; where there is none, an empty one."""
+    value = data.get(key, {})
+    if not isinstance(value, dict):
+        raise KnowError(f"{where}: `{key}` must be a table")
+    return value
+
+
+def texts_of(table: dict[str, object], key: str, where: str) -> tuple[str, ...]:
+    """Return a list of strings; where there is none, an empty one."""
+    value = table.get(key, [])
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise KnowError(f"{where}: `{key}` must be a list of strings")
+    return tuple(value)
