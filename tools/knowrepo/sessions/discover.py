@@ -195,13 +195,18 @@ def worked_in(
     """
     machine = _Machine(environment, home or Path.home(), sys.platform)
     gemini = machine.named("GEMINI_CLI_HOME", machine.home) / ".gemini"
+
+    def skipped(_: OSError) -> None:
+        """Pass over what cannot be read: a session of it is told as not mapped."""
+
     with contextlib.suppress(OSError, ValueError, RecursionError):
         noted = json.loads((gemini / "projects.json").read_bytes())
         projects = noted.get("projects") if isinstance(noted, dict) else None
         yield from projects if isinstance(projects, dict) else ()
-    for path in _Listing(lambda _: None).matching(gemini / "tmp", ("*", ".project_root")):
+    for path in _Listing(skipped).matching(gemini / "tmp", ("*", ".project_root")):
         with contextlib.suppress(OSError, ValueError):
-            yield path.read_text(encoding="utf-8").strip()
+            if _is_file(path, skipped):
+                yield path.read_text(encoding="utf-8").strip()
 
 
 def _of_databases(machine: _Machine) -> Iterator[Place]:
