@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import os
 import re
@@ -10,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -118,6 +120,32 @@ def test_semantic_json_is_clean(indexed):
 
 
 @pytest.mark.model
+@pytest.mark.parametrize("module", ["typer", "knowrepo.config", "knowrepo.cli.main"])
+def test_an_interrupt_while_python_still_imports_is_one_line(module):
+    # The signal comes when a module is looked for, however fast the machine is.
+    script = (
+        "import os, runpy, signal, sys\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name == {module!r}: os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Finder())\n"
+        "sys.argv[1:] = ['status']\n"
+        "runpy.run_module('knowrepo', run_name='__main__')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "know: interrupted\n")
+
+
+def test_the_programs_of_the_package_lead_to_what_is_there():
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    assert scripts["know"] == "knowrepo.__main__:entry"
+    for target in scripts.values():
+        module, _, name = target.partition(":")
+        assert callable(getattr(importlib.import_module(module), name))
+
+
 def test_an_interrupted_index_run_goes_on_where_it_was(tmp_path):
     total = BATCH + 150
     repository = make_repository(tmp_path / "memory")
