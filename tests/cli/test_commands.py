@@ -373,6 +373,26 @@ def test_nothing_that_a_terminal_obeys_is_printed(know, filled):
     assert "\x1b" not in (filled.concepts / "index.md").read_text()
 
 
+OBEYED = "\u202e zebra \u2066\x9b2J\x7f"
+
+
+def test_nothing_that_reorders_text_is_printed_and_json_escapes_it(know, filled):
+    transcript(filled.root / "in", [user(f"red {OBEYED} end", 1)])
+    know("archive", "in")
+    for arguments in (["recall", "zebra"], ["recall", "zebra", "--full"], ["sessions"]):
+        result = know(*arguments)
+        assert "[U+202E] zebra" in result.out, arguments
+        assert not any(c in result.out for c in "\u202e\u2066\x9b\x7f"), arguments
+    listed = know("sessions", "--json")
+    found = know("recall", "zebra", "--json", "--full")
+    body = know("recall", "--get", json.loads(found.out)["hits"][0]["id"], "--json")
+    for result in (listed, found, body):
+        assert not any(c in result.out for c in "\u202e\u2066\x9b\x7f")
+        assert "\\u202e" in result.out
+    assert any(OBEYED in s["title"] for s in json.loads(listed.out)["sessions"])
+    assert OBEYED in json.loads(body.out)["hits"][0]["text"]
+
+
 def test_a_conflict_is_pointed_at(know, repository):
     part_ways(repository)
     git(repository.root, "merge", "-q", "one", check=False)

@@ -17,6 +17,7 @@ import typer
 
 from knowrepo.errors import UsageError
 from knowrepo.git.layout import Repository, open_repository
+from knowrepo.terminal import plain
 
 RepoOption = Annotated[
     Path | None,
@@ -34,9 +35,16 @@ def repository(repo: Path | None) -> Repository:
 def show(text: str) -> None:
     """Print a line of the answer; who no longer listens stops no work."""
     try:
-        typer.echo(_safe(text))
+        typer.echo(plain(text))
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def show_json(value: object, *, indent: int | None = None) -> None:
+    """Print an answer as JSON."""
+    from knowrepo.terminal import json_text
+
+    show(json_text(value, indent=indent))
 
 
 def moment(name: str, value: str) -> float:
@@ -58,7 +66,7 @@ def moment(name: str, value: str) -> float:
 
 def say(text: str) -> None:
     """Print a remark for a person."""
-    typer.echo(_safe(text), err=True)
+    typer.echo(plain(text), err=True)
 
 
 def iso_date(name: str, value: str) -> str:
@@ -77,16 +85,6 @@ def iso_date(name: str, value: str) -> str:
     if found is None:
         return ""
     return found.isoformat() if "T" in value else found.date().isoformat()
-
-
-def _safe(text: str) -> str:
-    """Return text without what a terminal would obey: any of it may come from an archive."""
-    if text.isprintable():
-        return text
-    return "".join(
-        c if c in "\n\t" or ord(c) > 159 or 32 <= ord(c) < 127 else "\ufffd"
-        for c in text.replace("\r\n", "\n")
-    )
 
 
 @contextlib.contextmanager

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from knowrepo.cli.common import JsonOption, say, show
+from knowrepo.cli.common import JsonOption, say, show, show_json
 from knowrepo.units import count
 
 if TYPE_CHECKING:
@@ -122,7 +122,6 @@ def status(as_json: JsonOption = False) -> None:
       know hooks status
       know hooks status --json
     """
-    import json
     import time
 
     from knowrepo import hook
@@ -141,7 +140,7 @@ def status(as_json: JsonOption = False) -> None:
             "broken": waiting.broken,
         }  # fmt: skip
         answer = {"claude": installed, "queue": held, "last_error": error}
-        show(json.dumps(answer, indent=2, ensure_ascii=False))
+        show_json(answer, indent=2)
     else:
         for state in installed:
             show(_state_line(state))

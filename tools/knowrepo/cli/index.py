@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from knowrepo.cli.common import JsonOption, QuietOption, RepoOption, progress, repository, say, show
+from knowrepo.cli.common import (
+    JsonOption,
+    QuietOption,
+    RepoOption,
+    progress,
+    repository,
+    say,
+    show,
+    show_json,
+)
 from knowrepo.errors import KnowError, ModelError
 
 if TYPE_CHECKING:
@@ -112,11 +121,9 @@ def status(repo: RepoOption = None, as_json: JsonOption = False) -> None:
       know status
       know status --json
     """
-    import json
-
     facts = _facts(repository(repo))
     if as_json:
-        typer.echo(json.dumps(facts, ensure_ascii=False))
+        show_json(facts)
         return
     for name, value in facts.items():
         show(f"{name.replace('_', ' ') + ':':13} {value}")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from knowrepo.cli.common import JsonOption, say, show
+from knowrepo.cli.common import JsonOption, say, show, show_json
 
 app = typer.Typer(no_args_is_help=True, help="The local embedding model.")
 
@@ -39,8 +39,6 @@ def pull(
 @app.command("list")
 def list_(as_json: JsonOption = False) -> None:
     """List the models that can be pulled, and whether they are here."""
-    import json
-
     from knowrepo.index import models
 
     rows = [
@@ -55,7 +53,7 @@ def list_(as_json: JsonOption = False) -> None:
         for spec in models.REGISTRY
     ]
     if as_json:
-        typer.echo(json.dumps(rows))
+        show_json(rows)
         return
     for row in rows:
         here = "here" if row["here"] else "not pulled"

@@ -15,6 +15,7 @@ from knowrepo.cli.common import (
     repository,
     say,
     show,
+    show_json,
 )
 from knowrepo.errors import UsageError
 
@@ -82,7 +83,7 @@ def recall(
     text = _text(" ".join(query or []))
     answer = route.recall(repository(repo), text, limit=limit, only=only, full=full)
     if as_json:
-        typer.echo(present.as_json(answer, full=full))
+        show(present.as_json(answer, full=full))
     else:
         for line in present.text(answer, full=full):
             show(line)
@@ -96,8 +97,6 @@ def _look_up(
     repo: Path | None, get: str, timeline: str, window: int, *, full: bool, as_json: bool
 ) -> None:
     """Print bodies or neighbours; exits with 1 where an id names nothing."""
-    import json
-
     from knowrepo.recall import present, route
 
     missing: list[str] = []
@@ -118,7 +117,7 @@ def _look_up(
     bodies = full or not timeline
     if as_json:
         found = [present.fields(hit, full=bodies) for hit in hits]
-        typer.echo(json.dumps({"version": present.JSON_VERSION, "hits": found}, ensure_ascii=False))
+        show_json({"version": present.JSON_VERSION, "hits": found})
     else:
         for index, hit in enumerate(hits):
             mark = "> " if index == at else "  " if timeline and not bodies else ""

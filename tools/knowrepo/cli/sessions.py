@@ -16,6 +16,7 @@ from knowrepo.cli.common import (
     repository,
     say,
     show,
+    show_json,
 )
 from knowrepo.errors import KnowError, UsageError
 from knowrepo.units import count, size
@@ -171,8 +172,6 @@ def _cell(value: object) -> str:
 
 
 def _show_json(rows: list[_Row]) -> None:
-    import json
-
     listed = [
         {
             "session": row.session.name,
@@ -187,7 +186,7 @@ def _show_json(rows: list[_Row]) -> None:
         }
         for row in rows
     ]
-    typer.echo(json.dumps({"version": JSON_VERSION, "sessions": listed}, ensure_ascii=False))
+    show_json({"version": JSON_VERSION, "sessions": listed})
 
 
 def _totals(found: Sequence[Archived], rows: Sequence[_Row], listed: Sequence[_Row]) -> str:
