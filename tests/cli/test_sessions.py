@@ -107,6 +107,11 @@ def test_wide_characters_are_counted_as_terminals_do():
         (["--until", "2026-03-01"], "1"),
         (["--since", "2026-03-01", "--until", "2026-05-02"], "21"),
         (["--since", "2027"], ""),
+        (["--since", "2026-03-01T08:00"], "21"),
+        (["--since", "2026-03-01T10:00:01+02:00"], "2"),
+        (["--until", "2026-03-01T08:00:00Z"], "1"),
+        (["--until", "1h"], "21"),
+        (["--since", "99999w"], "21"),
     ],
 )
 def test_a_list_is_filtered_and_sorted(know, filled, options, expected):
@@ -128,6 +133,24 @@ def test_a_list_needs_no_catalog_that_can_be_read(know, filled):
     know("index", "--no-vectors")
     filled.catalog.write_bytes(b"SQLite format 3\0" + os.urandom(8192))
     assert know("sessions").out == before
+
+
+def test_a_long_title_is_cut_at_a_word_and_says_so_from_catalog_and_file_alike(know, filled):
+    put(filled, f"claude/{OLD}", user("word " * 100, timestamp="2026-03-01T08:00:00Z"))
+    title = next(line for line in know("sessions").out.splitlines() if OLD in line).split("\t")[-1]
+    assert len(title) <= 200
+    assert title.endswith("word…")
+    assert know("index", "--no-vectors").code == 0
+    assert f"{title}\n" in know("sessions").out
+
+
+def test_an_agent_that_nobody_knows_is_wrong_usage_that_names_the_known(know, filled):
+    put(filled, "future/abcdef", {"x": 1})
+    assert know("sessions", "--agent", "future").code == 0
+    for command in (["sessions"], ["recall", "question"]):
+        result = know(*command, "--agent", "bogus")
+        assert result.code == 2
+        assert "claude, codex" in result.err
 
 
 def test_json_has_a_version_and_full_names(know, filled):
@@ -158,7 +181,20 @@ def test_sessions_of_an_agent_that_this_version_cannot_read_are_listed(know, rep
     assert "\tfuture/abcdef\t\t0\t(no reader for future here)" in know("sessions").out
 
 
-@pytest.mark.parametrize("options", [["--sort", "colour"], ["--since", "yesterday"], ["-k", "-1"]])
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--sort", "colour"],
+        ["--since", "yesterday"],
+        ["-k", "-1"],
+        ["--since", "2027-13"],
+        ["--until", "2026-02-30"],
+        ["--since", "0000"],
+        ["--since", "999999w"],
+        ["--agent", "bogus"],
+        ["--agent", "../claude"],
+    ],
+)
 def test_wrong_options_are_wrong_usage(know, filled, options):
     assert know("sessions", *options).code == 2
 

@@ -11,13 +11,16 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from knowrepo.errors import UsageError
 from knowrepo.git.layout import Repository, open_repository
 from knowrepo.terminal import plain
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 RepoOption = Annotated[
     Path | None,
@@ -47,44 +50,68 @@ def show_json(value: object, *, indent: int | None = None) -> None:
     show(json_text(value, indent=indent))
 
 
-def moment(name: str, value: str) -> float:
-    """Return the Unix time that option ``name`` says: a date, or an age such as 12h, 7d, 3w."""
-    import re
-    import time
-    from datetime import datetime
-
-    age = re.fullmatch(r"(\d{1,6})([hdw])", value)
-    if age:
-        return time.time() - int(age[1]) * {"h": 3600, "d": 86400, "w": 604800}[age[2]]
-    try:
-        return datetime.fromisoformat(value).timestamp()
-    except (ValueError, OverflowError) as error:
-        raise UsageError(
-            f"--{name} {value}: neither a date nor an age", hint="write 2026-05-31, or 12h, 7d, 3w"
-        ) from error
-
-
 def say(text: str) -> None:
     """Print a remark for a person."""
     typer.echo(plain(text), err=True)
 
 
-def iso_date(name: str, value: str) -> str:
-    """Return the date that option ``name`` was given in the form in which dates are compared."""
-    import re
-    from datetime import datetime
+def moment(name: str, value: str) -> float:
+    """Return the Unix time at which what option ``name`` says begins; see `iso_date`."""
+    return _when(name, value)[1].timestamp()
 
-    if re.fullmatch(r"\d{4}(?:-\d\d)?", value):
-        return value  # dates are compared as text, so a year or a month does
+
+def iso_date(name: str, value: str) -> str:
+    """Return what option ``name`` says as records' times are written, to be compared as text.
+
+    That is a year, a month or a day, kept as it is; or a time, or an age such as
+    12h, 7d, 3w. What names no zone is in UTC, as all that is listed. Nothing
+    stays nothing.
+    """
+    return _when(name, value)[0] if value else ""
+
+
+def _when(name: str, value: str) -> tuple[str, datetime]:
+    import re
+    from datetime import UTC, datetime, timedelta
+
+    age = re.fullmatch(r"(\d{1,6})([hdw])", value)
+    day = re.fullmatch(r"\d{4}(-\d\d)?(-\d\d)?", value)
     try:
-        found = datetime.fromisoformat(value) if value else None
-    except ValueError as error:
+        if age:
+            hours = int(age[1]) * {"h": 1, "d": 24, "w": 168}[age[2]]
+            found = datetime.now(UTC) - timedelta(hours=hours)
+        elif day:
+            return value, datetime.fromisoformat(f"{value}-01-01"[:10]).replace(tzinfo=UTC)
+        else:
+            found = datetime.fromisoformat(value)
+            found = found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+            if not re.search("[T :]", value):  # another spelling of a day
+                return found.date().isoformat(), found
+    except (ValueError, OverflowError) as error:
         raise UsageError(
-            f"--{name} {value}: no ISO date", hint="write 2026-05-31, 2026-05 or 2026"
+            f"--{name} {value}: neither a date nor an age",
+            hint="write 2026, 2026-05, 2026-05-31, 2026-05-31T10:00, or 12h, 7d, 3w",
         ) from error
-    if found is None:
-        return ""
-    return found.isoformat() if "T" in value else found.date().isoformat()
+    return found.isoformat(timespec="seconds").removesuffix("+00:00"), found
+
+
+def session_agent(here: Repository, name: str) -> str:
+    """Return the agent that ``--agent`` names: one that we read, or that has sessions here."""
+    if not name or name in _folders(here.sessions):
+        return name
+    from knowrepo.sessions.readers import READERS
+
+    known = sorted(reader.agent for reader in READERS)
+    if name in known:
+        return name
+    raise UsageError(f"--agent {name}: not known", hint=f"known are {', '.join(known)}")
+
+
+def _folders(folder: Path) -> set[str]:
+    try:
+        return {entry.name for entry in os.scandir(folder) if entry.is_dir(follow_symlinks=False)}
+    except OSError:  # nothing is archived yet
+        return set()
 
 
 @contextlib.contextmanager

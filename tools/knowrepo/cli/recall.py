@@ -14,6 +14,7 @@ from knowrepo.cli.common import (
     iso_date,
     repository,
     say,
+    session_agent,
     show,
     show_json,
 )
@@ -73,15 +74,16 @@ def recall(
         return
     from knowrepo.recall import present, route
 
+    here = repository(repo)
     only = Filter(
         kind=kind, type=_text(type_), tag=_text(tag),
         since=iso_date("since", since), until=iso_date("until", until),
-        session=_text(session), project=_text(project), agent=_text(agent),
+        session=_text(session), project=_text(project), agent=session_agent(here, _text(agent)),
     )  # fmt: skip
     if not query and not only:
         raise UsageError("nothing to look for", hint='try: know recall "how do we …"')
     text = _text(" ".join(query or []))
-    answer = route.recall(repository(repo), text, limit=limit, only=only, full=full)
+    answer = route.recall(here, text, limit=limit, only=only, full=full)
     if as_json:
         show(present.as_json(answer, full=full))
     else:

@@ -15,11 +15,12 @@ from knowrepo.cli.common import (
     iso_date,
     repository,
     say,
+    session_agent,
     show,
     show_json,
 )
 from knowrepo.errors import KnowError, UsageError
-from knowrepo.units import count, size
+from knowrepo.units import LONGEST_TITLE, count, shorten, size
 
 if TYPE_CHECKING:
     from knowrepo.git.layout import Repository
@@ -53,7 +54,7 @@ def sessions(
 
     Date, size with sub-agents, a name that `know export` takes, project and
     title. In a pipe: tab-separated, size in bytes, the whole id, then the number
-    of sub-agents, then the title uncut.
+    of sub-agents, then the title, of at most 200 characters.
 
     \b
     Examples:
@@ -67,6 +68,7 @@ def sessions(
         raise UsageError(f"--sort {sort}: none of {', '.join(_SORTS)}")
     since, until = iso_date("since", since), iso_date("until", until)
     here = repository(repo)
+    agent = session_agent(here, agent)
     found = find(here)
     rows = [
         row
@@ -101,7 +103,7 @@ def _rows(here: Repository, found: Iterable[Archived]) -> Iterator[_Row]:
             yield _Row(session, document.date, document.title, document.project)
         else:
             facts = glance(session)
-            title = " ".join(facts.title.split())[:200] or session.id
+            title = shorten(facts.title, LONGEST_TITLE) or session.id
             yield _Row(session, facts.date, title, project_name(facts.project))
 
 

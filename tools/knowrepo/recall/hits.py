@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from knowrepo.index.catalog import Catalog, Document, StoredChunk
+from knowrepo.units import shorten
 
 _SPEAKER = re.compile(r"^(?:User|Assistant|Output): ")
 # What a document's standing leaves of its score, in hundredths.
@@ -110,13 +111,3 @@ def _is_stale(document: Document) -> bool:
     except ValueError:
         return False
     return datetime.now(UTC) >= (after if after.tzinfo else after.replace(tzinfo=UTC))
-
-
-def shorten(text: str, limit: int) -> str:
-    """Return ``text`` as one line of at most ``limit`` characters, cut at a word, with `…`."""
-    line = " ".join(text.split())
-    if len(line) <= limit:
-        return line
-    cut = line[: limit - 1]
-    space = cut.rfind(" ")
-    return (cut[:space] if space > limit // 2 else cut).rstrip(" ,;:.") + "…"

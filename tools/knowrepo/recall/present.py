@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from knowrepo.recall.hits import Hit, shorten
+from knowrepo.recall.hits import Hit
 from knowrepo.recall.route import Answer
 from knowrepo.terminal import json_text
+from knowrepo.units import shorten
 
 JSON_VERSION = 1
 _TITLE = 60
