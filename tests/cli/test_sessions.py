@@ -258,6 +258,18 @@ def test_a_failed_export_leaves_the_old_file_and_nothing_beside_it(know, filled,
     assert sorted(filled.root.iterdir()) == before
 
 
+def test_a_folder_that_cannot_be_written_to_is_named_and_not_a_file_in_it(
+    know, filled, monkeypatch
+):
+    def closed(path, *_):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr("knowrepo.cli.export.Path.open", closed)
+    result = know("export", OLD, "--format", "jsonl", "-o", "page.md")
+    assert result.code == 1
+    assert result.err == f"know: {filled.root}: cannot be written to: Permission denied\n"
+
+
 def test_a_device_is_written_to_and_not_replaced(know, filled):
     assert know("export", OLD, "-o", os.devnull).code == 0
     assert not os.path.isfile(os.devnull)  # noqa: PTH113 - what it says is what is meant
@@ -269,7 +281,9 @@ def test_a_device_is_written_to_and_not_replaced(know, filled):
         (["nowhere"], 1, "`know sessions` lists them"),
         (["12"], 1, "too short"),
         ([OLD, "--format", "pdf"], 2, "none of md, html, jsonl"),
-        ([OLD, "-o", "no/such/folder.md"], 1, "No such file"),
+        ([OLD, "-o", "no/such/folder.md"], 1, "know: no/such: no such folder"),
+        ([OLD, "-o", "x.pdf"], 2, "x.pdf: no format of that name; there are md, html, jsonl"),
+        ([OLD, "-o", "x.json"], 2, "--format"),
         ([OLD, "-o", "."], 2, "directory"),
         ([], 2, "SESSION"),
     ],

@@ -136,13 +136,15 @@ def resolve(repository: Repository, given: str) -> Archived:
         return _at_path(repository, everything, given)
     *folders, name = [part for part in given.split("/") if part] or [""]
     candidates = [s for s in everything if folders == s.name.split("/")[: len(folders)]]
-    exact = [session for session in candidates if session.id == name]
+    exact = [s for s in candidates if s.id == name]
+    exact = exact or [s for s in candidates if s.id.lower() == name.lower()]
     if not exact and len(name) < SHORTEST_PREFIX:
         raise KnowError(
             f"{given}: too short to name a session",
             hint=f"give {SHORTEST_PREFIX} characters of its id or more; see `know sessions`",
         )
-    begun = [session for session in candidates if session.id.startswith(name)]
+    begun = [s for s in candidates if s.id.startswith(name)]
+    begun = begun or [s for s in candidates if s.id.lower().startswith(name.lower())]
     found = exact or [session for session in begun if not session.parent] or begun
     if not found:
         raise KnowError(f"{given}: no archived session", hint="`know sessions` lists them")

@@ -66,6 +66,16 @@ def cut(text: str, most: int) -> Cut:
     return Cut(text[:first], last - first, text[last:])
 
 
+def shorter(text: Cut, most: int) -> Cut:
+    """Leave out more of the middle, so that at most ``most`` characters stay."""
+    if not text.left_out:
+        return cut(text.head, most)
+    head = text.head[: most - most // 4]
+    tail = text.tail[max(0, len(text.tail) - most // 4) :]
+    dropped = len(text.head) - len(head) + len(text.tail) - len(tail)
+    return Cut(head, text.left_out + dropped, tail)
+
+
 def note(left_out: int, thing: str) -> str:
     """Return the words that stand where something was left out."""
     return f"{count(left_out, thing)} left out; `know export --full` shows all"
