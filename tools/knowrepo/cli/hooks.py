@@ -66,6 +66,8 @@ def install(
     known = settings_file.made(file) or set()
     if file.content is None:
         known, made = set(), [*made, settings_file.MADE_FILE]
+    elif (name := settings_file.was_blank(file)) is not None:
+        known, made = set(), [*made, name]
     if made:
         settings_file.remember_made(file, known | set(made))
     if file.content is not None and text == file.text:
@@ -97,12 +99,15 @@ def uninstall(
     file = settings_file.read(_path(scope))
     known = settings_file.made(file)
     text = agent_settings.uninstall(file.text, known)
+    emptied = bool(known) and agent_settings.check(text) == {}
+    if known and emptied and (before := settings_file.blank(known)) is not None:
+        text = before
     if dry_run:
         _show_difference(file, text)
         return
     if file.content is None or text == file.text:
         show(f"{file.path}: no hooks of ours there")
-    elif known and settings_file.MADE_FILE in known and agent_settings.check(text) == {}:
+    elif known and emptied and settings_file.MADE_FILE in known:
         settings_file.delete(file)
         show(f"{file.path}: removed; nothing but our hooks was in it")
     else:
