@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -261,11 +262,15 @@ def test_a_failed_export_leaves_the_old_file_and_nothing_beside_it(know, filled,
 def test_a_folder_that_cannot_be_written_to_is_named_and_not_a_file_in_it(
     know, filled, monkeypatch
 ):
-    def closed(path, *_):
-        raise PermissionError(13, "Permission denied", str(path))
+    before = Path.open
 
-    monkeypatch.setattr("knowrepo.cli.export.Path.open", closed)
-    result = know("export", OLD, "--format", "jsonl", "-o", "page.md")
+    def closed(path, *arguments, **named):
+        if path.name.startswith(".page"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return before(path, *arguments, **named)
+
+    monkeypatch.setattr(Path, "open", closed)
+    result = know("export", OLD, "-o", "page.md")
     assert result.code == 1
     assert result.err == f"know: {filled.root}: cannot be written to: Permission denied\n"
 
