@@ -22,6 +22,10 @@ from knowrepo.terminal import plain
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from rich.progress import Progress
+
+_bars: list[Progress] = []  # those on the screen now
+
 RepoOption = Annotated[
     Path | None,
     typer.Option("--repo", help="The knowledge repository, if not the one here."),
@@ -38,7 +42,7 @@ def repository(repo: Path | None) -> Repository:
 def show(text: str) -> None:
     """Print a line of the answer; who no longer listens stops no work."""
     try:
-        typer.echo(plain(text))
+        _echo(text, err=False)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -52,7 +56,21 @@ def show_json(value: object, *, indent: int | None = None) -> None:
 
 def say(text: str) -> None:
     """Print a remark for a person."""
-    typer.echo(plain(text), err=True)
+    _echo(text, err=True)
+
+
+def _echo(text: str, *, err: bool) -> None:
+    """Print a line; a bar that is on the screen steps aside, for it lives where lines go."""
+    bar = _bars[-1] if _bars and (err or sys.stdout.isatty()) else None
+    if bar is None:
+        typer.echo(plain(text), err=err)
+        return
+    bar.stop()  # which takes it off the screen
+    try:
+        typer.echo(plain(text), err=err)
+        (sys.stderr if err else sys.stdout).flush()
+    finally:
+        bar.start()
 
 
 def moment(name: str, value: str) -> float:
@@ -138,4 +156,8 @@ def progress(label: str, *, quiet: bool) -> Iterator[Callable[[int, int], None]]
         transient=True,
     ) as bar:
         task = bar.add_task(label, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        _bars.append(bar)
+        try:
+            yield lambda done, total: bar.update(task, completed=done, total=total)
+        finally:
+            _bars.remove(bar)
