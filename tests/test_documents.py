@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from knowrepo import __version__
-from knowrepo.cli.main import app
+from knowrepo.cli.main import app, main
 from knowrepo.concepts import bundle, validate
 from knowrepo.git.layout import repository_at
 
@@ -78,3 +78,18 @@ def test_no_module_of_the_command_line_imports_more_than_it_needs_at_its_top():
         for line in path.read_text(encoding="utf-8").splitlines():
             match = re.match(r"(?:from|import) (\w+)", line)
             assert match is None or match.group(1) in allowed, f"{path}: {line}"
+
+
+@pytest.mark.parametrize("name", [name for name, _ in commands()])
+def test_help_names_things_by_what_they_mean_and_fits_a_terminal(name, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main([*name.split(), "--help"]) == 0
+    told = capsys.readouterr().out
+    assert not re.search(r"<[a-zA-Z]+|\[\[", told), told
+    assert all(len(line) <= 80 for line in told.splitlines())
+    for option in re.findall(
+        r"^  (?:-\w, )?--[\w-]+ (\S+)", told.partition("\nOptions:")[2], re.MULTILINE
+    ):
+        assert option.isupper() or option == "/", option
+    for argument in re.findall(r"^Usage: know [a-z ]+\[OPTIONS\] (.*)", told):
+        assert re.fullmatch(r"[A-Z \[\]{}.]+", argument), argument

@@ -11,9 +11,10 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from knowrepo.errors import UsageError
 from knowrepo.git.layout import Repository, open_repository
@@ -28,10 +29,41 @@ _bars: list[Progress] = []  # those on the screen now
 
 RepoOption = Annotated[
     Path | None,
-    typer.Option("--repo", help="The knowledge repository, if not the one here."),
+    typer.Option("--repo", metavar="PATH", help="The knowledge repository, if not the one here."),
+]
+SinceOption = Annotated[
+    str,
+    typer.Option(
+        "--since", metavar="WHEN", help="Only from then on: 2026, 2026-05, 2026-05-31, or 12h, 7d."
+    ),
+]
+UntilOption = Annotated[
+    str, typer.Option("--until", metavar="WHEN", help="Only up to then, and the whole of it.")
+]
+ProjectOption = Annotated[
+    str, typer.Option("--project", metavar="NAME", help="Only sessions of this project.")
+]
+AgentOption = Annotated[
+    str, typer.Option("--agent", metavar="AGENT", help="Only sessions of this agent.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no remarks.")]
+
+
+class Command(TyperCommand):
+    """A command whose help names an argument by what it means, without its type in Python."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters; typer would print `PATH <list[str]>`."""
+        params = super().get_params(ctx)
+        for param in params:
+            if param.param_type_name == "argument":
+                setattr(param, "display_type_rich", _no_type)  # noqa: B010 - a method
+        return params
+
+
+def _no_type(ctx: object) -> str:  # noqa: ARG001
+    return ""
 
 
 def repository(repo: Path | None) -> Repository:

@@ -22,7 +22,10 @@ hook = typer.Typer(no_args_is_help=True, help="Entries for pre-commit.")
 def check(
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(help="Concepts to check, tracked or not; by default all that git tracks."),
+        typer.Argument(
+            metavar="PATH",
+            help="Concepts to check, tracked or not; by default all that git tracks.",
+        ),
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Fail on warnings too.")] = False,
     as_json: JsonOption = False,

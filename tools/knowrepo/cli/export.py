@@ -21,13 +21,20 @@ _HUGE = 1_000_000  # bytes on a terminal that are worth a word
 
 def export(
     session: Annotated[
-        str, typer.Argument(help="An id, the beginning of one, or an archived file.")
+        str,
+        typer.Argument(metavar="SESSION", help="An id, the beginning of one, or an archived file."),
     ],
     format_: Annotated[
-        str, typer.Option("--format", help="`md`, `html` or `jsonl`; by default as -o says, or md.")
+        str,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="`md`, `html` or `jsonl`; by default as -o says, or md.",
+        ),
     ] = "",
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write to this file.", dir_okay=False)
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Write to this file.", dir_okay=False),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
     full: Annotated[bool, typer.Option("--full", help="Cut nothing, however long.")] = False,

@@ -23,11 +23,16 @@ app = typer.Typer(
 )
 
 AgentOption = Annotated[
-    str, typer.Option("--agent", help="The agent: claude; others are told what to add by hand.")
+    str,
+    typer.Option(
+        "--agent", metavar="AGENT", help="The agent: claude; others are told what to add by hand."
+    ),
 ]
 ScopeOption = Annotated[
     str,
-    typer.Option("--scope", help="user, project (.claude/settings.json), or local (not shared)."),
+    typer.Option(
+        "--scope", metavar="SCOPE", help="`user`, `project` (shared), or `local` (not shared)."
+    ),
 ]
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Show what would change; write nothing.")

@@ -27,7 +27,9 @@ def index(
     vectors: Annotated[
         bool, typer.Option("--vectors/--no-vectors", help="Embed what has no vector yet.")
     ] = True,
-    threads: Annotated[int, typer.Option(min=0, help="Threads that embed; 0 for all.")] = 0,
+    threads: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Threads that embed; 0 for all.")
+    ] = 0,
     repo: RepoOption = None,
     quiet: QuietOption = False,
 ) -> None:

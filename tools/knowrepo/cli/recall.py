@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from knowrepo.cli.common import (
+    AgentOption,
     JsonOption,
+    ProjectOption,
     QuietOption,
     RepoOption,
+    SinceOption,
+    UntilOption,
     iso_date,
     repository,
     say,
@@ -26,9 +30,12 @@ if TYPE_CHECKING:
 
 def recall(
     query: Annotated[
-        list[str] | None, typer.Argument(help="What to look for, in any words.", show_default=False)
+        list[str] | None,
+        typer.Argument(metavar="QUERY", help="What to look for, in any words.", show_default=False),
     ] = None,
-    limit: Annotated[int, typer.Option("-k", "--limit", min=1, help="Hits at most.")] = 10,
+    limit: Annotated[
+        int, typer.Option("-k", "--limit", metavar="N", min=1, help="Hits at most.")
+    ] = 10,
     get: Annotated[
         str, typer.Option("--get", metavar="IDS", help="Print the bodies of these ids (a3f2,b8c1).")
     ] = "",
@@ -36,18 +43,25 @@ def recall(
         str, typer.Option("--timeline", metavar="ID", help="Print what stands around this id.")
     ] = "",
     window: Annotated[
-        int, typer.Option("--window", min=0, help="Neighbours on each side, with --timeline.")
+        int,
+        typer.Option(
+            "--window", metavar="N", min=0, help="Neighbours on each side, with --timeline."
+        ),
     ] = 5,
     full: Annotated[bool, typer.Option("--full", help="Print bodies at once.")] = False,
     as_json: JsonOption = False,
-    kind: Annotated[str, typer.Option(help="Only `concept` or `session`.")] = "",
-    type_: Annotated[str, typer.Option("--type", help="Only concepts of this type.")] = "",
-    tag: Annotated[str, typer.Option(help="Only concepts with this tag.")] = "",
-    since: Annotated[str, typer.Option(help="Only from this ISO date on.")] = "",
-    until: Annotated[str, typer.Option(help="Only up to this ISO date.")] = "",
-    session: Annotated[str, typer.Option(help="Only sessions with this in their id.")] = "",
-    project: Annotated[str, typer.Option(help="Only sessions of this project.")] = "",
-    agent: Annotated[str, typer.Option(help="Only sessions of this agent.")] = "",
+    kind: Annotated[str, typer.Option(metavar="KIND", help="Only `concept` or `session`.")] = "",
+    type_: Annotated[
+        str, typer.Option("--type", metavar="TYPE", help="Only concepts of this type.")
+    ] = "",
+    tag: Annotated[str, typer.Option(metavar="TAG", help="Only concepts with this tag.")] = "",
+    since: SinceOption = "",
+    until: UntilOption = "",
+    session: Annotated[
+        str, typer.Option(metavar="ID", help="Only sessions with this in their id.")
+    ] = "",
+    project: ProjectOption = "",
+    agent: AgentOption = "",
     repo: RepoOption = None,
     quiet: QuietOption = False,
 ) -> None:

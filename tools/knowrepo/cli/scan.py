@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 def scan(
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(help="Files or folders; by default all sessions and concepts."),
+        typer.Argument(
+            metavar="PATH", help="Files or folders; by default all sessions and concepts."
+        ),
     ] = None,
     fix: Annotated[bool, typer.Option("--fix", help="Redact archived sessions in place.")] = False,
     as_json: JsonOption = False,

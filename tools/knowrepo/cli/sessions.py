@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from knowrepo.cli.common import (
+    AgentOption,
     JsonOption,
+    ProjectOption,
     QuietOption,
     RepoOption,
+    SinceOption,
+    UntilOption,
     iso_date,
     repository,
     say,
@@ -40,12 +44,16 @@ class _Row(NamedTuple):
 
 
 def sessions(
-    agent: Annotated[str, typer.Option(help="Only sessions of this agent.")] = "",
-    project: Annotated[str, typer.Option(help="Only sessions of this project.")] = "",
-    since: Annotated[str, typer.Option(help="Only from this ISO date on.")] = "",
-    until: Annotated[str, typer.Option(help="Only up to this ISO date.")] = "",
-    sort: Annotated[str, typer.Option(help="By `date`, `size` or `title`.")] = "date",
-    limit: Annotated[int, typer.Option("-k", "--limit", min=0, help="At most; 0 for all.")] = 0,
+    agent: AgentOption = "",
+    project: ProjectOption = "",
+    since: SinceOption = "",
+    until: UntilOption = "",
+    sort: Annotated[
+        str, typer.Option(metavar="ORDER", help="By `date`, `size` or `title`.")
+    ] = "date",
+    limit: Annotated[
+        int, typer.Option("-k", "--limit", metavar="N", min=0, help="At most; 0 for all.")
+    ] = 0,
     as_json: JsonOption = False,
     repo: RepoOption = None,
     quiet: QuietOption = False,
