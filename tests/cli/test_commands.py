@@ -15,6 +15,7 @@ from helpers import (
     assistant,
     concept,
     git,
+    jsonl,
     make_repository,
     part_ways,
     transcript,
@@ -91,6 +92,17 @@ def test_recall_prints_ids_that_get_and_timeline_take(know, filled):
     assert [line[:3] for line in near] == ["> [", "  ["]
     full = know("recall", "--timeline", hit["id"], "--full").out
     assert "User: ok" in full
+
+
+def test_a_sub_agent_is_told_by_short_names_that_export_takes(know, filled):
+    below = filled.sessions / "claude" / "0b0b0b0b-0000-4000-8000-000000000000"
+    below.mkdir(parents=True)
+    for name in ("agent-a2271d1", "agent-b"):
+        (below / f"{name}.jsonl").write_bytes(jsonl([user(f"the zebra task of {name}", 1)]))
+    shown = [line.split()[1] for line in know("recall", "zebra").out.splitlines()]
+    assert sorted(shown) == ["claude/0b0b0b0b/agent-a2", "claude/0b0b0b0b/agent-b"]
+    for name in shown:
+        assert "zebra" in know("export", name).out
 
 
 def test_get_brings_what_it_finds_and_names_what_it_does_not(know, filled):

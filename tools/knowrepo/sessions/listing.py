@@ -136,15 +136,14 @@ def resolve(repository: Repository, given: str) -> Archived:
         return _at_path(repository, everything, given)
     *folders, name = [part for part in given.split("/") if part] or [""]
     candidates = [s for s in everything if folders == s.name.split("/")[: len(folders)]]
-    exact = [s for s in candidates if s.id == name]
-    exact = exact or [s for s in candidates if s.id.lower() == name.lower()]
+    exact = [session for session in candidates if session.id == name]
     if not exact and len(name) < SHORTEST_PREFIX:
         raise KnowError(
             f"{given}: too short to name a session",
             hint=f"give {SHORTEST_PREFIX} characters of its id or more; see `know sessions`",
         )
-    begun = [s for s in candidates if s.id.startswith(name)]
-    begun = begun or [s for s in candidates if s.id.lower().startswith(name.lower())]
+    begun = [session for session in candidates if session.id.startswith(name)]
+    begun = begun or [s for s in everything if _is_told_by(s, [*folders, name])]
     found = exact or [session for session in begun if not session.parent] or begun
     if not found:
         raise KnowError(f"{given}: no archived session", hint="`know sessions` lists them")
@@ -173,6 +172,18 @@ def _whole(path: Path) -> str:
     stem = path.name.removesuffix(_SUFFIX)
     part = _PART.fullmatch(stem)
     return part[1] if part else stem
+
+
+def _is_told_by(session: Archived, parts: list[str]) -> bool:
+    """Say whether each part begins a part of the session's name, in upper case or in lower."""
+    *folders, name = session.name.lower().split("/")
+    *given, last = [part.lower() for part in parts]
+    pairs = zip(folders, given, strict=False)
+    return (
+        len(given) <= len(folders)
+        and name.startswith(last)
+        and all(folder.startswith(part) for folder, part in pairs)
+    )
 
 
 def short_names(sessions: Iterable[Archived]) -> dict[str, str]:
