@@ -95,6 +95,7 @@ lint: $(VENV)/.tools
 	@$(VENV)/bin/lint-imports --no-cache >/dev/null || $(VENV)/bin/lint-imports --no-cache
 	@$(KNOW) check
 	@$(KNOW) tags check
+	@$(KNOW) scan
 
 pytest: $(VENV)/.tools
 	@$(KNOW) model pull

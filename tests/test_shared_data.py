@@ -6,8 +6,10 @@ input is tested with our own small ones; here it is held against real ones.
 
 from __future__ import annotations
 
+import io
 import json
 import random
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,11 +26,12 @@ from knowrepo.recall.structured import ask
 from knowrepo.sessions.archive import archive
 from knowrepo.sessions.discover import find_sources
 from knowrepo.sessions.export import FORMATS, Limits, open_page
+from knowrepo.sessions.intake import take_file
 from knowrepo.sessions.lines import read_lines
 from knowrepo.sessions.listing import find, glance
-from knowrepo.sessions.readers import READERS
+from knowrepo.sessions.outcome import Outcome
+from knowrepo.sessions.readers import READERS, recognise
 from knowrepo.sessions.readers.claude import ClaudeReader
-from knowrepo.sessions.run import Outcome
 from knowrepo.sessions.source import Source
 from knowrepo.sessions.store import resolved
 
@@ -224,3 +227,73 @@ def test_every_real_session_has_a_page_and_a_glance_tells_what_reading_it_does(a
         if session.size:
             assert glance(session).title == page.main.facts.title
             assert glance(session).date == page.main.facts.date
+
+
+# -- a second count ---------------------------------------------------------------
+
+
+def sources_as_lines() -> list[Path]:
+    every = [*find_sources([TRANSCRIPTS]), *find_sources([SESSIONS])]
+    return [path for path in every if path.suffix == ".jsonl"]
+
+
+def test_every_record_is_kept_but_for_what_a_rule_drops(tmp_path):
+    """What came in adds up, and each record is the same but for what may change."""
+    records = dropped = bad = 0
+    for path in sources_as_lines():
+        found = recognise(Source(path))
+        if found is None or found.sessions is not None:
+            continue
+        out = io.BytesIO()
+        kept = take_file(path, out, found.reader).kept
+        assert kept.pieces == kept.records + kept.dropped + len(kept.bad) + kept.pending, path
+        written = tmp_path / "archived"
+        written.write_bytes(out.getvalue())
+        archived = list(objects(written))
+        assert len(archived) == kept.records + len(kept.bad), path
+        records, dropped, bad = records + kept.records, dropped + kept.dropped, bad + len(kept.bad)
+        left = iter(archived)
+        for record in objects(path):
+            if is_progress_chatter(record):
+                continue
+            # What stands on a broken line comes in between.
+            match = next((one for one in left if head_of(one) == head_of(record)), None)
+            assert match is not None, (path, head_of(record))
+            lost = list(unexplained(record, match, json.dumps(match, ensure_ascii=False)))
+            assert not lost, (path, lost[:1])
+    assert records > 40_000
+    assert dropped > 1_000
+    assert bad > 10
+
+
+def head_of(record: dict[str, Any]) -> list[Any]:
+    return [record.get(key) for key in ("type", "uuid", "id", "timestamp", "leafUuid", "messageId")]
+
+
+def is_progress_chatter(record: dict) -> bool:
+    data = record.get("data")
+    kinds = {"hook_progress", "mcp_progress", "waiting_for_task"}
+    return record.get("type") == "progress" and isinstance(data, dict) and data.get("type") in kinds
+
+
+def unexplained(before: object, after: object, shown: str) -> Iterator[object]:
+    """Yield what an archived record lacks without a stub, a placeholder or a copy of it."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key, value in before.items():
+            if key in after:
+                yield from unexplained(value, after[key], shown)
+            elif not (isinstance(value, str) and is_shown(value, shown)):
+                yield key, value
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for one, other in zip(before, after, strict=True):
+            yield from unexplained(one, other, shown)
+    elif before != after and not (
+        isinstance(after, str) and ("[redacted:" in after or after.startswith(("[stub ", "data:")))
+    ):
+        yield before, after
+
+
+def is_shown(value: str, shown: str) -> bool:
+    text = json.dumps(value.strip(), ensure_ascii=False)[1:-1]
+    numbered = re.sub(r"(^|\\n) *\d+(?:\\t|→)", r"\1", shown)
+    return text in shown or text in numbered

@@ -11,6 +11,7 @@ from helpers import SESSION, assistant, git, jsonl, transcript, user
 from knowrepo.cli.main import main
 from knowrepo.config import Project, map_project
 from knowrepo.sessions import queue
+from knowrepo.sessions.stats import KINDS
 
 OTHER = "11111111-2222-4333-8444-555555555555"
 
@@ -121,6 +122,19 @@ def test_contradictions_are_wrong_usage(know, arguments):
     result = know("archive", *arguments)
     assert result.code == 2
     assert result.err.startswith("know: ")
+
+
+def test_stats_say_what_each_kind_of_content_costs(know, places, repository):
+    know("archive", "--all", "--quiet")
+    result = know("archive", "--stats")
+    assert result.code == 0
+    assert "user text" in result.out
+    assert result.out.splitlines()[-1].split()[0] == "all"
+    size = sum(p.stat().st_size for p in repository.sessions.rglob("*.jsonl"))
+    assert f"{size} B" in result.out.splitlines()[-1]
+    assert "1 session and 0 files below them" in result.err
+    assert know("archive", str(places), "--stats", "--quiet").out.startswith("user text")
+    assert len(result.out.splitlines()) == len(KINDS) + 1
 
 
 # -- the queue --------------------------------------------------------------------

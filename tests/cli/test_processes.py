@@ -149,7 +149,7 @@ def test_the_programs_of_the_package_lead_to_what_is_there():
 
 
 def test_an_interrupted_index_run_goes_on_where_it_was(tmp_path):
-    total = BATCH + 150
+    total = BATCH + 500
     repository = make_repository(tmp_path / "memory")
     for number in range(total):
         text = concept(f"C{number}", body=f"some words of number {number} " * 10)

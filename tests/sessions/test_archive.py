@@ -16,8 +16,8 @@ from knowrepo.sessions import run as module
 from knowrepo.sessions.archive import archive
 from knowrepo.sessions.discover import find_sources
 from knowrepo.sessions.lines import read_lines
+from knowrepo.sessions.outcome import Outcome
 from knowrepo.sessions.readers import Found, recognise
-from knowrepo.sessions.run import Outcome
 from knowrepo.sessions.source import Source
 from knowrepo.sessions.store import resolved
 

@@ -31,9 +31,11 @@ from knowrepo.sessions import run as module
 from knowrepo.sessions.archive import archive
 from knowrepo.sessions.discover import find_sources
 from knowrepo.sessions.forget import forget, tombstone
+from knowrepo.sessions.outcome import Outcome
 from knowrepo.sessions.projects import Projects
-from knowrepo.sessions.run import Outcome
+from knowrepo.sessions.readers import reader_of
 from knowrepo.sessions.store import SessionName, chunks, parts
+from samples import SAMPLES
 
 RECORDS = [user("one", 1), assistant("two", 2), user("three", 3), assistant("four", 4)]
 OTHER = "11111111-2222-4333-8444-555555555555"
@@ -487,3 +489,200 @@ def test_what_was_redacted_is_not_unredacted_by_a_user_who_allows_it(
     assert actions(run(plain, longer)) == ["joined"]  # the rule holds again, for what is archived
     assert KEY.encode() not in stored(plain)
     assert len(stored(plain).splitlines()) == 5
+
+
+# -- what two reviews found ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("agent", SAMPLES)
+def test_the_tail_of_a_session_belongs_where_its_head_did(repository, tmp_path, agent):
+    """Most records of most agents name no folder."""
+    records = SAMPLES[agent]
+    reader = reader_of(agent)
+    assert reader is not None
+    folder = next(filter(None, map(reader.folder, records)))
+    here = mapping(repository, Project(f"path:{folder}", folder, str(repository.root)))
+    source = tmp_path / f"{OTHER}.jsonl"
+    for number in range(1, len(records) + 1):
+        source.write_bytes(jsonl(records[:number]))
+        outcomes = run(repository, source, projects=here)
+    assert outcomes[-1].action in {"grown", "unchanged", "joined"}
+    assert outcomes[-1].lines == len(records) or outcomes[-1].action == "unchanged"
+    lines = [line for p in repository.sessions.rglob("*.jsonl") for line in p.open("rb")]
+    assert len(lines) == len(records)
+
+
+def test_a_tool_result_belongs_where_its_session_does(repository, tmp_path):
+    here = mapping(repository, Project("path:/home/dev/app", "/home/dev/app", str(repository.root)))
+    folder = tmp_path / "in"
+    transcript(folder, RECORDS)
+    spilled = folder / SESSION / "tool-results" / "x.txt"
+    spilled.parent.mkdir(parents=True)
+    spilled.write_text("a long output")
+    stray = folder / OTHER / "tool-results" / "y.txt"
+    stray.parent.mkdir(parents=True)
+    stray.write_text("of a session that is not there")
+    outcomes = run(repository, folder, projects=here)
+    assert sorted(actions(outcomes)) == ["new", "new", "not mapped"]
+
+
+def test_a_denial_is_asked_again(repository, tmp_path):
+    known: list[str] = []
+    here = Projects(
+        [Project("commit:abc", "/elsewhere", str(repository.root))],
+        repository.root,
+        identify=lambda folder: known[0] if known else f"path:{folder}",
+    )
+    app = tmp_path / "app"
+    app.mkdir()
+    source = transcript(tmp_path / "in", [user("x", 1, cwd=str(app))])
+    assert actions(run(repository, source, projects=here)) == ["not mapped"]
+    known.append("commit:abc")
+    again = Projects(
+        [Project("commit:abc", "/elsewhere", str(repository.root))],
+        repository.root,
+        identify=lambda _: known[0],
+    )
+    assert actions(run(repository, source, projects=again)) == ["new"]
+
+
+def test_a_sub_agent_of_a_private_session_stays_out_however_it_comes(repository, tmp_path):
+    folder = tmp_path / "in"
+    source = transcript(folder, [*RECORDS, user("know:private", 5)])
+    task = [user("task", 1, isSidechain=True)]
+    below = folder / SESSION / "subagents"
+    alone = transcript(below, task, "agent-1.jsonl")
+    assert actions(run(repository, alone)) == ["private"]  # its session was never looked at
+    run(repository, source)
+    source.unlink()
+    later = transcript(below, task, "agent-2.jsonl")
+    assert actions(run(repository, later, part_bytes=1000)) == ["private"]
+    beside = transcript(folder, task, "agent-0a.jsonl")
+    assert actions(run(repository, beside)) == ["private"]
+    assert list(repository.sessions.rglob("*.jsonl")) == []
+
+
+def test_a_child_in_the_same_database_waits_for_its_parent(repository, tmp_path):
+    path = opencode(tmp_path / "opencode.db", {"ses_a": ["child"], "ses_b": ["know:private"]}, 1)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("UPDATE session SET parent_id = 'ses_b' WHERE id = 'ses_a'")
+        db.commit()
+    assert actions(run(repository, path)) == ["private", "private"]
+
+
+def test_a_full_disk_while_parts_are_published_costs_nothing(repository, tmp_path):
+    rows = [user(f"text {number} " + "x" * 300, number) for number in range(30)]
+    parted = [*rows[:10], user("parted", 99)]
+    run(repository, transcript(tmp_path / "a", rows), part_bytes=3000)
+    source = transcript(tmp_path / "b", parted)
+    for number in range(40):
+        with pytest.MonkeyPatch.context() as patch:
+            failed = _fail(patch, "replace", number)
+            list(archive(repository, [source], part_bytes=3000))
+        if not failed:
+            break
+        (outcome,) = run(repository, source, part_bytes=3000)
+        assert outcome.action in {"joined", "unchanged"}
+        other = make_repository(tmp_path / f"other{number}")
+        run(other, transcript(tmp_path / "a", rows), part_bytes=3000)
+        run(other, source, part_bytes=3000)
+        assert _all_lines(repository) == _all_lines(other)
+        for path in repository.sessions.rglob("*.jsonl"):
+            path.unlink()
+        run(repository, transcript(tmp_path / "a", rows), part_bytes=3000)
+    assert number > 3
+
+
+def test_a_dry_run_finishes_nothing_that_was_left(repository, tmp_path):
+    rows = [user(f"text {number} " + "x" * 300, number) for number in range(30)]
+    source = transcript(tmp_path / "a", rows[:10])
+    run(repository, source, part_bytes=3000)
+    source.write_bytes(jsonl(rows))
+    with pytest.MonkeyPatch.context() as patch:
+        _fail(patch, "replace", 2)
+        list(archive(repository, [source], part_bytes=3000))
+    before = {p: p.read_bytes() for p in repository.sessions.rglob("*") if p.is_file()}
+    list(archive(repository, [], dry_run=True))
+    assert {p: p.read_bytes() for p in repository.sessions.rglob("*") if p.is_file()} == before
+    list(archive(repository, [], part_bytes=3000))
+    assert _all_lines(repository) == jsonl(rows).splitlines()
+
+
+def test_what_git_brings_while_a_session_is_joined_is_joined_too(repository, tmp_path, monkeypatch):
+    source = transcript(tmp_path / "a", RECORDS[:2])
+    run(repository, source)
+    pulled = jsonl([*RECORDS[:2], user("pulled", 9)])
+    target = repository.sessions / "claude" / f"{SESSION}.jsonl"
+    whole = module.unite
+    came: list[int] = []
+
+    def unite(*arguments):
+        done = whole(*arguments)
+        if not came:
+            came.append(1)
+            target.write_bytes(pulled)
+        return done
+
+    monkeypatch.setattr(module, "unite", unite)
+    source.write_bytes(jsonl(RECORDS))
+    run(repository, source)
+    lines = set(stored(repository).splitlines())
+    assert set(pulled.splitlines()) | set(jsonl(RECORDS).splitlines()) <= lines
+
+
+def test_a_smaller_cap_is_applied_to_what_is_archived(repository, tmp_path):
+    rows = [user("x" * 300, number) for number in range(20)]
+    source = transcript(tmp_path / "a", rows)
+    run(repository, source)
+    assert actions(run(repository, source, part_bytes=3000)) == ["unchanged"]
+    files = parts(repository.sessions / "claude" / f"{SESSION}.jsonl")
+    assert len(files) > 1
+    assert all(path.stat().st_size <= 3000 for path in files)
+    assert _all_lines(repository) == jsonl(rows).splitlines()
+
+
+def test_an_archive_is_a_source_like_any_other(repository, tmp_path):
+    rows = [user(f"text {number} " + "x" * 300, number) for number in range(30)]
+    run(repository, transcript(tmp_path / "a", rows), part_bytes=3000)
+    run(repository, transcript(tmp_path / "b", [*rows[:10], user("parted", 99)]), part_bytes=3000)
+    other = make_repository(tmp_path / "other")
+    outcomes = run(other, repository.sessions)
+    assert actions(outcomes).count("new") == 1
+    assert _all_lines(other) == _all_lines(repository)
+    part = parts(repository.sessions / "claude" / f"{SESSION}.jsonl")[1]
+    (outcome,) = run(other, part)
+    assert "its first file stands for all" in outcome.note
+
+
+def test_a_line_that_pretends_to_be_a_version_of_another_record_is_none(repository, tmp_path):
+    mark = {"type": "know.version"}
+    snapshots = [[RECORDS[0], mark, *RECORDS[1:]], RECORDS]
+    results = set()
+    for number, order in enumerate((snapshots, snapshots[::-1])):
+        here = make_repository(tmp_path / str(number))
+        for snapshot in order:
+            run(here, transcript(tmp_path / "in", snapshot))
+        results.add(stored(here))
+    assert results == {jsonl(RECORDS)}
+
+
+def test_a_file_name_as_long_as_they_come_is_no_hindrance(repository, tmp_path):
+    source = tmp_path / ("x" * 249 + ".jsonl")
+    source.write_bytes(jsonl(RECORDS))
+    assert actions(run(repository, source)) == ["new"]
+
+
+def test_all_that_came_in_was_kept_dropped_bad_or_waits(repository, tmp_path):
+    source = tmp_path / f"{SESSION}.jsonl"
+    progress = {"type": "progress", "data": {"type": "hook_progress"}, "sessionId": SESSION}
+    source.write_bytes(
+        jsonl([RECORDS[0], progress])
+        + b"broken\n\n"
+        + jsonl(RECORDS[1:3]).replace(b"}\n{", b"}{")
+        + jsonl(RECORDS[3:])[:-20]
+    )
+    (outcome,) = run(repository, source)
+    kept = outcome.kept
+    assert (kept.lines, kept.pieces, kept.recovered) == (5, 6, 1)
+    assert (kept.records, kept.dropped, len(kept.bad), kept.pending) == (3, 1, 1, True)
+    assert kept.pieces == kept.records + kept.dropped + len(kept.bad) + kept.pending

@@ -23,8 +23,8 @@ from knowrepo.units import count, size
 
 if TYPE_CHECKING:
     from knowrepo.git.layout import Repository
+    from knowrepo.sessions.outcome import Outcome
     from knowrepo.sessions.projects import Projects
-    from knowrepo.sessions.run import Outcome
 
 _SHOWN = ("new", "grown", "joined", "unchanged", "not mapped", "private", "forgotten", "failed")
 
@@ -50,6 +50,9 @@ def archive(
         str,
         typer.Option(metavar="WHEN", help="Only what was written since: a date, or 12h, 7d, 3w."),
     ] = "",
+    stats: Annotated[
+        bool, typer.Option("--stats", help="Say what each kind of archived content costs.")
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be done, and change nothing.")
     ] = False,
@@ -75,6 +78,9 @@ def archive(
       know archive --queued --quiet
     """
     looks = everything or bool(agents)
+    if stats and not (paths or looks or queued):
+        _stats(repository(repo))
+        return
     if looks + queued + bool(paths) > 1:
         raise UsageError("name paths, or look with --all or --agent, or take what is --queued")
     if not (paths or looks or queued):
@@ -99,6 +105,8 @@ def archive(
         )
     if commit:
         _commit(here, quiet=quiet)
+    if stats:
+        _stats(here)
     failed = any(outcome.action == "failed" for outcome in told)
     nothing = told and all(outcome.action == "not a transcript" for outcome in told)
     if failed or (nothing and paths):
@@ -282,6 +290,26 @@ def _sum_up(told: list[Outcome], *, dry_run: bool, named: bool) -> None:
         say("not mapped: of other projects; `know init --project FOLDER` maps one to a repository")
     if dry_run:
         say("nothing was changed (--dry-run)")
+
+
+def _stats(here: Repository) -> None:
+    """Print what each kind of content costs, over all that is archived."""
+    from knowrepo.sessions.listing import find
+    from knowrepo.sessions.stats import KINDS, content_costs
+    from knowrepo.sessions.store import chunks
+
+    sessions = find(here)
+    below = [one for session in sessions for one in session.below]
+    costs: Counter[str] = Counter()
+    for session in [*sessions, *below]:
+        costs.update(content_costs(line.rstrip(b"\n") for line in chunks(session.path)))
+    total = costs.total()
+    for kind in KINDS:
+        share = costs[kind] / total if total else 0.0
+        show(f"{kind:<16} {size(costs[kind]):>9} {share:>7.1%}")
+    show(f"{'all':<16} {size(total):>9}")
+    many = f"{count(len(sessions), 'session')} and {count(len(below), 'file')} below them"
+    say(f"{many}; toolUseResult and thinking are archived and not searched")
 
 
 def _refuse_while_busy(here: Repository) -> None:

@@ -34,12 +34,14 @@ class Admission:
         self._projects = projects
         self._file = repository.locks / "private.json"
         self._private: set[str] = set()
+        self._gone: set[str] = set()
         with contextlib.suppress(OSError, ValueError, TypeError):
             self._private = set(map(str, json.loads(self._file.read_bytes())))
 
     def of(self, name: SessionName, folder: str, folder_hash: str = "") -> Verdict:
         """Return the verdict on a session that worked in ``folder``."""
-        if is_forgotten(self._repository, name):
+        if is_forgotten(self._repository, name) or f"{name.agent}/{name.parent}" in self._gone:
+            self.gone(str(name))
             return "forgotten"
         if self.is_private(name):
             return "private"
@@ -51,6 +53,11 @@ class Admission:
     def maps(self, folder: str, folder_hash: str = "") -> bool:
         """Say whether a session that worked in ``folder`` is of a project that belongs here."""
         return self._projects is None or self._projects.admits(folder, folder_hash)
+
+    def gone(self, session: str) -> None:
+        """Note that a session is forgotten, for what is below it."""
+        agent, *_, own = session.split("/")
+        self._gone.add(f"{agent}/{own}")
 
     def is_private(self, name: SessionName) -> bool:
         """Say whether a person kept the session, or the one that it belongs to, private."""

@@ -18,11 +18,12 @@ from filelock import FileLock, Timeout
 from knowrepo.errors import KnowError
 from knowrepo.git.layout import Repository
 from knowrepo.sessions import store
+from knowrepo.sessions.outcome import Outcome
 from knowrepo.sessions.projects import Projects
 from knowrepo.sessions.publish import PUBLISHING, LeftError, forget_left, publish, recover
 from knowrepo.sessions.readers import reader_of
 from knowrepo.sessions.redact.settings import redactor_for
-from knowrepo.sessions.run import Outcome, Run
+from knowrepo.sessions.run import Run
 from knowrepo.sessions.unite import unite, whole
 
 

@@ -132,12 +132,13 @@ class _Tree:
                         seen[path.pop().name] -= 1
                 continue
             at = here * len(self._files) + number
-            if another_version and len(path) > 1:
-                self._add_version(path[-1], line, at)
-                another_version = False
-                continue
             own_id, _ = self._identify(line)
             name = hashlib.blake2b(own_id.encode() if own_id else line, digest_size=16).digest()
+            # Who is no version of the record above only pretends to be one.
+            is_version, another_version = another_version, False
+            if is_version and name == path[-1].name:
+                self._add_version(path[-1], line, at)
+                continue
             node = self._covered(path[-1], name, seen[name], line)
             name = node.name
             seen[name] += 1

@@ -26,6 +26,7 @@ from knowrepo.sessions.store import chunks, header_of, parts
 
 PRIVATE = "know:private"
 """What a person types to keep a session out of the archive."""
+_BLOCK = 1 << 20
 _HEAD = 1000  # records in which a session says where it worked, and whose it is
 _OURS = b'{"type":"know.'
 _PRIVATE_BYTES = PRIVATE.encode()
@@ -48,28 +49,39 @@ class Taken:
 
 
 class _Counted:
-    """An open source's lines, counted and digested as they go by."""
+    """An open source's lines, counted and digested block by block as they go by."""
 
     def __init__(self, stream: IO[bytes], offset: int, lines: int) -> None:
         self._stream = stream
-        self._digest = hashlib.blake2b(digest_size=16)
+        self._digest = hashlib.sha256()
         self.offset = offset
         self.lines = lines
         self.ended = True
 
     def digest_head(self) -> None:
         left = self.offset
-        while left and (block := self._stream.read(min(left, 1 << 20))):
+        while left and (block := self._stream.read(min(left, _BLOCK))):
             self._digest.update(block)
             left -= len(block)
 
     def __iter__(self) -> Iterator[bytes]:
-        for line in self._stream:
-            self._digest.update(line)
-            self.offset += len(line)
+        begun: list[bytes] = []  # of a line that goes on in the next block
+        while block := self._stream.read(_BLOCK):
+            self._digest.update(block)
+            self.offset += len(block)
+            first, *lines = block.split(b"\n")
+            begun.append(first)
+            if lines:
+                self.lines += len(lines)
+                yield b"".join(begun) + b"\n"
+                begun = [lines.pop()]
+                for line in lines:
+                    yield line + b"\n"
+        last = b"".join(begun)
+        self.ended = not last
+        if last:
             self.lines += 1
-            self.ended = line.endswith(b"\n")
-            yield line
+            yield last
 
     def digest(self) -> str:
         return self._digest.hexdigest()

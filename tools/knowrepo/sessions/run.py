@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from knowrepo.errors import KnowError
 from knowrepo.git.layout import Repository
@@ -22,40 +21,20 @@ from knowrepo.sessions import store
 from knowrepo.sessions.admission import Admission
 from knowrepo.sessions.forget import is_forgotten
 from knowrepo.sessions.intake import Taken, opted_out, opted_out_in, take, take_file
-from knowrepo.sessions.keep import Kept
+from knowrepo.sessions.outcome import Action, Outcome
 from knowrepo.sessions.projects import Projects
 from knowrepo.sessions.publish import PUBLISHING, publish
 from knowrepo.sessions.readers import Found, reader_of, recognise
 from knowrepo.sessions.record import Identity, Reader
 from knowrepo.sessions.redact.settings import fingerprint, redactor_for
 from knowrepo.sessions.seen import Resume, Seen, SeenSources, stat_of
-from knowrepo.sessions.source import Native, Source, as_lines, plain
+from knowrepo.sessions.source import Native, Source, as_lines, is_damage, plain
 from knowrepo.sessions.store import SessionName
 from knowrepo.sessions.unite import canonical, count_lines, size_of, unite, whole
 
-Action = Literal[
-    "new", "grown", "joined", "unchanged", "empty", "private", "forgotten", "not mapped",
-    "not a transcript", "failed",
-]  # fmt: skip
 ARCHIVE_RULE = 2
 """Raised where the same source would become other bytes; sources are then read anew."""
 _HEAD = 5  # native records in which a session says where it worked
-_BLOCK = 1 << 20
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What became of one session of a source."""
-
-    source: Path
-    action: Action
-    session: str = ""  # `AGENT/ID` or `AGENT/PARENT/ID`, the path below `sessions/`
-    lines: int = 0  # archived lines now
-    added: int = 0  # of these, new in this run
-    size: int = 0  # archived bytes now
-    grown: int = 0  # of these, new in this run
-    note: str = ""
-    kept: Kept = field(default_factory=Kept)
 
 
 @dataclass(frozen=True)
@@ -89,7 +68,7 @@ class Run:
         *,
         dry_run: bool,
     ) -> None:
-        self.repository = repository
+        self._repository = repository
         rules = f"{ARCHIVE_RULE}.{part_bytes}.{fingerprint(repository.root)}"
         self._seen = SeenSources(repository.locks / "seen.json", rules)
         self._admission = Admission(repository, projects)
@@ -99,6 +78,7 @@ class Run:
         self._publishing = repository.locks / PUBLISHING
         self._part_bytes = part_bytes
         self._dry = dry_run
+        self._looked_at: set[Path] = set()  # transcripts, for a person's opting out
         self._below: list[_Below] | None = []  # None when they are looked at themselves
 
     def close(self) -> None:
@@ -117,27 +97,30 @@ class Run:
             ready = [below for below in waiting if below.parent not in ids] or waiting
             for below in ready:
                 yield from self._guarded(below.source)
-            waiting = [below for below in waiting if below not in ready]
+            done = {below.source for below in ready}
+            waiting = [below for below in waiting if below.source not in done]
 
     def _guarded(self, source: Path) -> Iterator[Outcome]:
         """Keep one source's failure from the others."""
         try:
             yield from self._one(source)
             return
-        except OSError as error:
-            # A write names no file: it is the archive's disk that is full.
-            where = error.filename or self.repository.sessions
-            note = error.strerror or str(error)
-            if str(where) != str(source):
-                note = f"{where}: {note}"
-        except (EOFError, zlib.error) as error:
-            note = f"it is compressed, and cut off or damaged: {error}"
         except KnowError as error:
             note = error.message
         except Exception as error:
-            note = f"a bug, please report it: {type(error).__name__}: {error}"
+            note = self._explained(source, error)
         self._seen.forget(source)
         yield Outcome(source, "failed", note=note)
+
+    def _explained(self, source: Path, error: Exception) -> str:
+        if is_damage(error):
+            return f"compressed, and cut off or damaged: {error}"
+        if isinstance(error, OSError):
+            # A write names no file: it is the archive's disk that is full.
+            where = error.filename or self._repository.sessions
+            reason = error.strerror or str(error)
+            return reason if str(where) == str(source) else f"{where}: {reason}"
+        return f"a bug, please report it: {type(error).__name__}: {error}"
 
     def _one(self, path: Path) -> Iterator[Outcome]:
         stat = stat_of(path)
@@ -187,9 +170,9 @@ class Run:
         return True
 
     def _stamp(self, session: str) -> str:
-        first = self.repository.sessions / f"{session}{store.SUFFIX}"
-        name = store.name_of(self.repository.sessions, first)
-        if name is None or is_forgotten(self.repository, name):
+        first = self._repository.sessions / f"{session}{store.SUFFIX}"
+        name = store.name_of(self._repository.sessions, first)
+        if name is None or is_forgotten(self._repository, name):
             return "forgotten"
         return store.stamp(first)
 
@@ -198,8 +181,11 @@ class Run:
             "empty", "private", "forgotten", "not mapped", "not a transcript",
         )  # fmt: skip
         action: Action = next((known for known in told if known == seen.action), "unchanged")
+        if action == "forgotten":
+            for session in seen.sessions:
+                self._admission.gone(session)
         for session in seen.sessions or [""]:
-            files = store.parts(self.repository.sessions / f"{session}{store.SUFFIX}")
+            files = store.parts(self._repository.sessions / f"{session}{store.SUFFIX}")
             size = sum(file.stat().st_size for file in files)
             yield Outcome(path, action, session, size=size)
 
@@ -209,8 +195,8 @@ class Run:
         if found is None:
             return None
         session, resume = found
-        target = self.repository.sessions / f"{session}{store.SUFFIX}"
-        name = store.name_of(self.repository.sessions, target)
+        target = self._repository.sessions / f"{session}{store.SUFFIX}"
+        name = store.name_of(self._repository.sessions, target)
         reader = reader_of(name.agent) if name else None
         if name is None or reader is None or (name.parent and self._below is not None):
             return None
@@ -283,7 +269,7 @@ class Run:
             folder = (taken.folder, taken.folder_hash)
             return _Done(Outcome(path, "not mapped"), folder=folder)
         if verdict != "admitted":
-            there = store.every_part(name.path(self.repository.sessions))
+            there = store.every_part(name.path(self._repository.sessions))
             note = f"it is in the archive; `know forget {name}` removes it" if there else ""
             return _Done(Outcome(path, verdict, str(name), note=note))
         outcome, is_source = self._published(path, name, reader, taken)
@@ -297,21 +283,20 @@ class Run:
             self._admission.keep_private(name)
         parent = SessionName(name.agent, name.parent)
         beside = reader.parent_source(path, name.parent) if name.parent else None
-        if beside is None or self._admission.knows(parent) or not beside.is_file():
+        if beside is None or beside in self._looked_at or self._admission.knows(parent):
             return
-        if opted_out_in(beside, reader):
+        self._looked_at.add(beside)
+        if beside.is_file() and opted_out_in(beside, reader):
             self._admission.keep_private(parent)
 
     def _published(
         self, path: Path, name: SessionName, reader: Reader, taken: Taken
     ) -> tuple[Outcome, bool]:
         """Publish; says too whether the archive now is just what the source became."""
-        target = self.repository.inside(name.path(self.repository.sessions))
-        incoming = (
-            canonical(self._incoming, reader, self._scratch)
-            if taken.has_markers
-            else (self._incoming)
-        )
+        target = self._repository.inside(name.path(self._repository.sessions))
+        incoming = self._incoming
+        if taken.has_markers:
+            incoming = canonical(incoming, reader, self._scratch)
         while True:
             before = store.stamp(target)
             old = whole(target, self._scratch)

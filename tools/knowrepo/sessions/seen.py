@@ -8,7 +8,6 @@ there as it was left. A lost or broken file costs time, nothing else.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 from collections.abc import Callable
@@ -18,7 +17,7 @@ from typing import Any
 
 from knowrepo.config import write_atomically
 
-_FORMAT = 2
+_FORMAT = 3
 _BLOCK = 1 << 20
 
 
@@ -26,7 +25,7 @@ _BLOCK = 1 << 20
 class Resume:
     """How far a source was read, where reading may go on.
 
-    Its first ``offset`` bytes, whose blake2b is ``digest``, are ``lines`` lines,
+    Its first ``offset`` bytes, whose sha256 is ``digest``, are ``lines`` lines,
     and the archived session is just what they became.
     """
 
@@ -131,8 +130,12 @@ def stat_of(source: Path) -> list[int]:
     """Return what changes with a source; a database's log of late writes counts with it."""
     marks: list[int] = []
     for path in (source, source.with_name(f"{source.name}-wal")):
-        with contextlib.suppress(FileNotFoundError):
+        try:
             found = path.stat()
+        except OSError:  # there is no log, or its name would be too long
+            if path == source:
+                raise
+        else:
             marks += [found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino]
     return marks
 
@@ -142,7 +145,7 @@ def _key(source: Path) -> str:
 
 
 def _digest(source: Path, length: int) -> str:
-    digest = hashlib.blake2b(digest_size=16)
+    digest = hashlib.sha256()
     with source.open("rb") as stream:
         while length and (block := stream.read(min(length, _BLOCK))):
             digest.update(block)

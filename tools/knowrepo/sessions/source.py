@@ -11,6 +11,7 @@ import gzip
 import io
 import json
 import sys
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,7 +24,8 @@ from knowrepo.sessions.lines import BOM, Line, decode, read_lines
 
 HEAD_BYTES = 1 << 16
 HEAD_RECORDS = 100
-"""What is looked at to tell whose a file is: so many bytes, or records if they are fewer."""
+"""Records that are looked at, at most, to tell whose a file is."""
+_ENOUGH, _ENOUGH_BYTES = 5, 1 << 14  # so many tell it, where they are not very short
 LARGEST_DOCUMENT = 1 << 30
 """Bytes of a JSON document beyond which it is not read: it must be held whole."""
 _SQLITE = b"SQLite format 3\0"
@@ -53,6 +55,13 @@ def opened(path: Path) -> IO[bytes]:
     if magic == _ZSTD:
         return io.BufferedReader(_zstd(path))
     return path.open("rb")
+
+
+def is_damage(error: Exception) -> bool:
+    """Say whether an error is of a compressed file that is cut off or damaged."""
+    return isinstance(error, EOFError | zlib.error | gzip.BadGzipFile) or (
+        type(error).__name__ == "ZstdError"  # of whichever library there is
+    )
 
 
 def _zstd(path: Path) -> io.RawIOBase:
@@ -92,11 +101,8 @@ class Source:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        try:
-            with opened(path) as stream:
-                self.head = stream.read(HEAD_BYTES)
-        except EOFError:  # cut off before its first block ended
-            self.head = b""
+        with opened(path) as stream:
+            self.head = stream.read(HEAD_BYTES)
 
     @property
     def is_database(self) -> bool:
@@ -117,7 +123,7 @@ class Source:
         with opened(self.path) as stream:
             for line in islice(read_lines(stream), HEAD_RECORDS):
                 found.append(line)
-                if line.end > HEAD_BYTES:
+                if len(found) >= _ENOUGH and line.end > _ENOUGH_BYTES:
                     break
         return tuple(found)
 

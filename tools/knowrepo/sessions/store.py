@@ -33,6 +33,8 @@ _HEADER = re.compile(
     rb'\{"type":"know\.part","number":(\d{1,6}),"start":(\d{1,18}),"after":"([0-9a-f]{32})"\}\n'
 )
 _LONGEST_HEADER = 128
+# What makes a line one of its kind: others, as of a mode, are repeated for good.
+_NAMED = frozenset({"uuid", "id", "timestamp"})
 _BLOCK = 1 << 20
 
 
@@ -108,7 +110,10 @@ def part(first: Path, number: int) -> Path:
 
 def is_file(path: Path) -> bool:
     """Say whether a regular file is there; a clone may bring a link that leads away."""
-    return path.is_file() and not path.is_symlink()
+    try:
+        return path.is_file() and not path.is_symlink()
+    except OSError:  # its name would be too long to be there
+        return False
 
 
 def header(number: int, start: int, after: str) -> bytes:
@@ -215,7 +220,7 @@ def resolved(lines: Iterable[Line]) -> Iterator[Line]:
             yield waiting
         replaces = False
         digest = hashlib.blake2b(line.raw, digest_size=16).digest()
-        if branched and digest in seen and (line.record or {}).get("uuid"):
+        if branched and digest in seen and not _NAMED.isdisjoint(line.record or {}):
             waiting = None
             continue
         seen.add(digest)
