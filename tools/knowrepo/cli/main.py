@@ -41,23 +41,26 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("init", cls=Command)(init.init)
-app.command("archive", cls=Command)(archive.archive)
-app.command("sessions", cls=Command)(sessions.sessions)
-app.command("forget", cls=Command)(forget.forget)
-app.command("export", cls=Command)(export.export)
-app.command("scan", cls=Command)(scan.scan)
-app.command("check", cls=Command)(concepts.check)
+app.command("init")(init.init)
+app.command("archive")(archive.archive)
+app.command("sessions")(sessions.sessions)
+app.command("forget")(forget.forget)
+app.command("export")(export.export)
+app.command("scan")(scan.scan)
+app.command("check")(concepts.check)
 app.add_typer(concepts.tags, name="tags")
-app.command("index", cls=Command)(index.index)
-app.command("status", cls=Command)(index.status)
-app.command("recall", cls=Command)(recall.recall)
+app.command("index")(index.index)
+app.command("status")(index.status)
+app.command("recall")(recall.recall)
 app.add_typer(model.app, name="model")
 app.add_typer(hooks.app, name="hooks")
-concepts.hook.command("merge-session", cls=Command)(git_calls.merge_session)
-concepts.hook.command("sweep", cls=Command)(git_calls.sweep)
-concepts.hook.command("scan", cls=Command)(scan.staged)
+concepts.hook.command("merge-session")(git_calls.merge_session)
+concepts.hook.command("sweep")(git_calls.sweep)
+concepts.hook.command("scan")(scan.staged)
 app.add_typer(concepts.hook, name="hook", hidden=True)
+for group in (app, *(found.typer_instance for found in app.registered_groups)):
+    for command in group.registered_commands if group else ():
+        command.cls = Command
 
 
 @app.callback()

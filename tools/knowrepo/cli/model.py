@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from knowrepo.cli.common import Command, JsonOption, say, show, show_json
+from knowrepo.cli.common import JsonOption, say, show, show_json
 
 app = typer.Typer(no_args_is_help=True, help="The local embedding model.")
 
 
-@app.command("pull", cls=Command)
+@app.command("pull")
 def pull(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A model of `know model list`.")] = "",
     source: Annotated[

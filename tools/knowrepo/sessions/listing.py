@@ -174,6 +174,17 @@ def _whole(path: Path) -> str:
     return part[1] if part else stem
 
 
+def short_names(sessions: Iterable[Archived]) -> dict[str, str]:
+    """Return by its name each session's `AGENT/BEGINNING-OF-ID`, long enough to tell it."""
+    given = sorted(sessions, key=lambda session: session.id)
+    names: dict[str, str] = {}
+    for index, session in enumerate(given):
+        beside = [given[i].id for i in (index - 1, index + 1) if 0 <= i < len(given)]
+        shared = max((_shared(session.id, other) for other in beside), default=0)
+        names[session.name] = f"{session.agent}/{session.id[: max(_SHOWN_ID, shared + 1)]}"
+    return names
+
+
 def _is_told_by(session: Archived, parts: list[str]) -> bool:
     """Say whether each part begins a part of the session's name, in upper case or in lower."""
     *folders, name = session.name.lower().split("/")
@@ -184,17 +195,6 @@ def _is_told_by(session: Archived, parts: list[str]) -> bool:
         and name.startswith(last)
         and all(folder.startswith(part) for folder, part in pairs)
     )
-
-
-def short_names(sessions: Iterable[Archived]) -> dict[str, str]:
-    """Return by its name each session's `AGENT/BEGINNING-OF-ID`, long enough to tell it."""
-    given = sorted(sessions, key=lambda session: session.id)
-    names: dict[str, str] = {}
-    for index, session in enumerate(given):
-        beside = [given[i].id for i in (index - 1, index + 1) if 0 <= i < len(given)]
-        shared = max((_shared(session.id, other) for other in beside), default=0)
-        names[session.name] = f"{session.agent}/{session.id[: max(_SHOWN_ID, shared + 1)]}"
-    return names
 
 
 def _shared(a: str, b: str) -> int:
