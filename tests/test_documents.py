@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from helpers import git, transcript, user
 from knowrepo import __version__
-from knowrepo.cli.main import app
+from knowrepo.cli.main import app, main
 from knowrepo.concepts import bundle, validate
 from knowrepo.git.layout import repository_at
+from knowrepo.sessions.readers import READERS
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -78,3 +83,56 @@ def test_no_module_of_the_command_line_imports_more_than_it_needs_at_its_top():
         for line in path.read_text(encoding="utf-8").splitlines():
             match = re.match(r"(?:from|import) (\w+)", line)
             assert match is None or match.group(1) in allowed, f"{path}: {line}"
+
+
+@pytest.mark.parametrize("name", [name for name, _ in commands()])
+def test_help_names_things_by_what_they_mean_and_fits_a_terminal(name, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main([*name.split(), "--help"]) == 0
+    told = capsys.readouterr().out
+    assert not re.search(r"<[a-zA-Z]+|\[\[", told), told
+    assert all(len(line) <= 80 for line in told.splitlines())
+    for option in re.findall(
+        r"^  (?:-\w, )?--[\w-]+ (\S+)", told.partition("\nOptions:")[2], re.MULTILINE
+    ):
+        assert option.isupper() or option == "/", option
+    for argument in re.findall(r"^Usage: know [a-z ]+\[OPTIONS\] (.*)", told):
+        assert re.fullmatch(r"[A-Z \[\]{}.]+", argument), argument
+
+
+def test_every_module_of_the_archive_has_a_place_among_the_rooms():
+    rooms = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    for path in (ROOT / "tools/knowrepo/sessions").iterdir():
+        name = f"{path.name}/" if path.is_dir() else path.stem
+        if not name.startswith("__"):
+            assert f"`{name}`" in rooms, name
+
+
+def test_every_agent_that_is_read_is_in_the_readme():
+    table = README.partition("| agent |")[2].partition("\n\n")[0]
+    assert set(re.findall(r"`([a-z]+)`(?=[, |])", table)) >= {reader.agent for reader in READERS}
+
+
+def test_the_first_steps_of_the_readme_work_as_they_stand(own_environment, tmp_path, monkeypatch):
+    steps = README.partition("```sh\nmkdir -p ~/memory")[2].partition("```")[0]
+    lines = [line for line in steps.splitlines() if "model pull" not in line]
+    app = own_environment / "code" / "app"
+    app.mkdir(parents=True)
+    git(app, "init", "-q")
+    place = own_environment / ".claude" / "projects" / "x"
+    place.mkdir(parents=True)
+    transcript(place, [user("the build fails on macOS", 1, cwd=str(app))])
+    (tmp_path / "know").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m knowrepo "$@"\n')
+    (tmp_path / "know").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("KNOW_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("GIT_EDITOR", "echo archived >")
+    done = subprocess.run(
+        ["sh", "-ec", "\n".join(["mkdir -p ~/memory" + lines[0], *lines[1:]])],
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "the build fails on macOS" in done.stdout
+    memory = own_environment / "memory"
+    assert git(memory, "status", "--porcelain") == ""
+    assert "sessions/claude/" in git(memory, "ls-files")

@@ -15,6 +15,7 @@ from helpers import (
     assistant,
     concept,
     git,
+    jsonl,
     make_repository,
     part_ways,
     transcript,
@@ -91,6 +92,17 @@ def test_recall_prints_ids_that_get_and_timeline_take(know, filled):
     assert [line[:3] for line in near] == ["> [", "  ["]
     full = know("recall", "--timeline", hit["id"], "--full").out
     assert "User: ok" in full
+
+
+def test_a_sub_agent_is_told_by_short_names_that_export_takes(know, filled):
+    below = filled.sessions / "claude" / "0b0b0b0b-0000-4000-8000-000000000000"
+    below.mkdir(parents=True)
+    for name in ("agent-a2271d1", "agent-b"):
+        (below / f"{name}.jsonl").write_bytes(jsonl([user(f"the zebra task of {name}", 1)]))
+    shown = [line.split()[1] for line in know("recall", "zebra").out.splitlines()]
+    assert sorted(shown) == ["claude/0b0b0b0b/agent-a2", "claude/0b0b0b0b/agent-b"]
+    for name in shown:
+        assert "zebra" in know("export", name).out
 
 
 def test_get_brings_what_it_finds_and_names_what_it_does_not(know, filled):
@@ -265,6 +277,9 @@ def test_an_ambiguous_id_lists_its_candidates(know, repository):
         ["recall"],
         ["recall", "x", "--kind", "thing"],
         ["recall", "x", "--since", "yesterday"],
+        ["recall", "x", "--until", "2027-13"],
+        ["recall", "x", "--agent", "bogus"],
+        ["archive", "--all", "--since", "2027-13"],
         ["recall", "x", "-k", "0"],
         ["recall", "x", "--get", "a3f2"],
         ["nothing"],
@@ -371,6 +386,26 @@ def test_nothing_that_a_terminal_obeys_is_printed(know, filled):
         assert result.code in {0, 1}
         assert not any(c in result.out + result.err for c in "\x1b\x07\x9b"), arguments
     assert "\x1b" not in (filled.concepts / "index.md").read_text()
+
+
+OBEYED = "\u202e zebra \u2066\x9b2J\x7f"
+
+
+def test_nothing_that_reorders_text_is_printed_and_json_escapes_it(know, filled):
+    transcript(filled.root / "in", [user(f"red {OBEYED} end", 1)])
+    know("archive", "in")
+    for arguments in (["recall", "zebra"], ["recall", "zebra", "--full"], ["sessions"]):
+        result = know(*arguments)
+        assert "[U+202E] zebra" in result.out, arguments
+        assert not any(c in result.out for c in "\u202e\u2066\x9b\x7f"), arguments
+    listed = know("sessions", "--json")
+    found = know("recall", "zebra", "--json", "--full")
+    body = know("recall", "--get", json.loads(found.out)["hits"][0]["id"], "--json")
+    for result in (listed, found, body):
+        assert not any(c in result.out for c in "\u202e\u2066\x9b\x7f")
+        assert "\\u202e" in result.out
+    assert any(OBEYED in s["title"] for s in json.loads(listed.out)["sessions"])
+    assert OBEYED in json.loads(body.out)["hits"][0]["text"]
 
 
 def test_a_conflict_is_pointed_at(know, repository):

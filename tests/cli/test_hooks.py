@@ -137,10 +137,24 @@ def test_a_file_that_we_made_stays_where_somebody_has_added_to_it(own_environmen
     assert json.loads(path.read_text()) == {"model": "x"}
 
 
-def test_an_empty_file_holds_empty_settings(settings):
-    settings.write_text("")
+@pytest.mark.parametrize("content", [b"", b"\n", b" \r\n\t"])
+def test_an_empty_file_holds_empty_settings_and_is_given_back_as_it_was(content, settings):
+    settings.write_bytes(content)
     assert install() == 0
     assert set(json.loads(settings.read_text())) == {"hooks"}
+    assert install() == 0
+    assert uninstall() == 0
+    assert settings.read_bytes() == content
+    assert uninstall() == 0
+    assert settings.read_bytes() == content
+
+
+def test_a_file_that_was_empty_keeps_what_somebody_has_added_since(settings):
+    settings.write_bytes(b"")
+    install()
+    settings.write_text(settings.read_text().replace("{", '{\n  "model": "x",', 1))
+    uninstall()
+    assert json.loads(settings.read_text()) == {"model": "x"}
 
 
 def test_a_dry_run_shows_the_difference_and_writes_nothing(settings, own_environment, capsys):

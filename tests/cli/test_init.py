@@ -51,7 +51,54 @@ def test_nothing_is_overwritten(project, capsys):
     assert (project / ".pre-commit-config.yaml").read_text() == "repos: []\n"
     assert (project / ".gitattributes").read_text() == "* text=auto\n"
     assert (project / "concepts" / "index.md").read_text() == "# Mine\n"
-    assert "left alone; it may want:" in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert "left alone; it may want:" in err
+    assert ".gitattributes: there already and left alone; add to it:" in err
+    assert "end in a conflict" in err
+
+
+def test_attributes_that_hold_our_lines_among_others_lack_nothing(project, capsys):
+    main(["init", "--no-archive"])
+    attributes = project / ".gitattributes"
+    attributes.write_text("* text=auto\n" + attributes.read_text() + "*.png binary\n")
+    capsys.readouterr()
+    main(["init", "--no-archive"])
+    told = capsys.readouterr()
+    assert ".gitattributes: there already\n" in told.out
+    assert ".gitattributes" not in told.err
+    attributes.write_text(attributes.read_text().replace("concepts/index.md -text\n", ""))
+    main(["init", "--no-archive"])
+    told = capsys.readouterr()
+    assert "    concepts/index.md -text\n" in told.err
+    assert "conflict" not in told.err
+
+
+def test_a_project_that_is_not_there_is_not_mapped_and_nothing_is_made(project, capsys):
+    assert main(["init", "--project", "nope"]) == 1
+    told = capsys.readouterr()
+    assert told.err.startswith("know: --project nope: no such folder\n")
+    assert [path.name for path in project.iterdir()] == [".git"]
+    assert load_user_config().projects == ()
+
+
+def test_what_is_next_names_the_repository_that_was_made(project, tmp_path, capsys):
+    (tmp_path / "memory").mkdir()
+    git(tmp_path / "memory", "init", "-q")
+    assert main(["init", str(tmp_path / "memory"), "--no-archive"]) == 0
+    out = capsys.readouterr().out
+    assert f"Next, in {tmp_path / 'memory'}: git add -A, commit" in out
+    assert "Every other clone needs `know init`" in out
+
+
+def test_in_a_clone_init_names_the_driver_that_the_clone_lacks(project, tmp_path, capsys):
+    main(["init", "--no-archive"])
+    git(project, "add", "-A")
+    git(project, "commit", "-qm", "x")
+    git(tmp_path, "clone", "-q", str(project), "clone")
+    driver = "merge.know-session.driver"
+    assert git(tmp_path / "clone", "config", "--local", "--get", driver, check=False) == ""
+    assert main(["init", str(tmp_path / "clone"), "--no-archive"]) == 0
+    assert "merge-session" in git(tmp_path / "clone", "config", "--local", "--get", driver)
 
 
 def test_the_project_is_mapped_and_the_users_configuration_kept(project, own_environment):

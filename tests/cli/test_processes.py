@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import os
+import pty
 import re
 import shutil
 import signal
 import subprocess
 import sys
+import termios
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -118,6 +122,32 @@ def test_semantic_json_is_clean(indexed):
 
 
 @pytest.mark.model
+@pytest.mark.parametrize("module", ["typer", "knowrepo.config", "knowrepo.cli.main"])
+def test_an_interrupt_while_python_still_imports_is_one_line(module):
+    # The signal comes when a module is looked for, however fast the machine is.
+    script = (
+        "import os, runpy, signal, sys\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name == {module!r}: os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Finder())\n"
+        "sys.argv[1:] = ['status']\n"
+        "runpy.run_module('knowrepo', run_name='__main__')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "know: interrupted\n")
+
+
+def test_the_programs_of_the_package_lead_to_what_is_there():
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    assert scripts["know"] == "knowrepo.__main__:entry"
+    for target in scripts.values():
+        module, _, name = target.partition(":")
+        assert callable(getattr(importlib.import_module(module), name))
+
+
 def test_an_interrupted_index_run_goes_on_where_it_was(tmp_path):
     total = BATCH + 500
     repository = make_repository(tmp_path / "memory")
@@ -210,6 +240,64 @@ def test_a_terminal_that_knows_no_unicode_is_served(own):
     )  # fmt: skip
     assert done.returncode == 0
     assert b"\\u2026" in done.stdout
+
+
+def _on_a_terminal(folder: Path, *arguments: str) -> str:
+    """Run a command whose output and talk are one terminal; returns all that it was sent."""
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 300))
+    with subprocess.Popen(
+        [sys.executable, "-m", "knowrepo", *arguments],
+        cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs, env={**os.environ, "TERM": "xterm"},
+    ) as process:  # fmt: skip
+        os.close(theirs)
+        sent = b""
+        with contextlib.suppress(OSError):  # how the end of a terminal is told
+            while block := os.read(ours, 1 << 16):
+                sent += block
+    os.close(ours)
+    assert process.returncode == 0
+    return sent.decode()
+
+
+def _screen(sent: str) -> list[str]:
+    """Return the lines of a terminal that is as long as need be, as a person sees them."""
+    lines, row, column = [""], 0, 0
+    for token in re.findall(r"\x1b\[[?\d;]*[A-Za-z]|[\r\n]|[^\x1b\r\n]+", sent):
+        if token == "\n":
+            row += 1
+            lines += [""] * (row + 1 - len(lines))
+        elif token == "\r":
+            column = 0
+        elif token.startswith("\x1b["):
+            number = int(re.sub(r"\D", "", token) or 1)
+            if token.endswith("A"):
+                row = max(0, row - number)
+            elif token == "\x1b[2K":
+                lines[row] = ""
+            else:
+                assert token[-1] in "mhl", token
+        else:
+            lines[row] = (
+                lines[row].ljust(column)[:column] + token + lines[row][column + len(token) :]
+            )
+            column += len(token)
+    return [line.rstrip() for line in lines if line.strip()]
+
+
+def test_on_a_terminal_each_result_has_a_line_of_its_own_and_no_bar_is_left(tmp_path):
+    repository = make_repository(tmp_path / "memory")
+    (tmp_path / "in").mkdir()
+    ids = [f"{n:08d}-0000-4000-8000-000000000000" for n in range(1, 41)]
+    for name in ids:
+        transcript(tmp_path / "in", [user("hello", 1, sessionId=name)], f"{name}.jsonl")
+    (tmp_path / "in" / f"{ids[0]}.jsonl").with_suffix(".txt").write_text("x")
+    sent = _on_a_terminal(repository.root, "archive", str(tmp_path / "in"))
+    assert "archiving" in sent
+    screen = _screen(sent)
+    assert [line.partition(":")[0] for line in screen[:40]] == [f"claude/{name}" for name in ids]
+    assert screen[40].split() == ["agent", "new", "bytes", "added"]
+    assert not any("archiving" in line or "━" in line for line in screen)
 
 
 def test_a_growing_session_embeds_only_what_is_new(tmp_path):

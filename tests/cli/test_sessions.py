@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -107,6 +108,11 @@ def test_wide_characters_are_counted_as_terminals_do():
         (["--until", "2026-03-01"], "1"),
         (["--since", "2026-03-01", "--until", "2026-05-02"], "21"),
         (["--since", "2027"], ""),
+        (["--since", "2026-03-01T08:00"], "21"),
+        (["--since", "2026-03-01T10:00:01+02:00"], "2"),
+        (["--until", "2026-03-01T08:00:00Z"], "1"),
+        (["--until", "1h"], "21"),
+        (["--since", "99999w"], "21"),
     ],
 )
 def test_a_list_is_filtered_and_sorted(know, filled, options, expected):
@@ -128,6 +134,24 @@ def test_a_list_needs_no_catalog_that_can_be_read(know, filled):
     know("index", "--no-vectors")
     filled.catalog.write_bytes(b"SQLite format 3\0" + os.urandom(8192))
     assert know("sessions").out == before
+
+
+def test_a_long_title_is_cut_at_a_word_and_says_so_from_catalog_and_file_alike(know, filled):
+    put(filled, f"claude/{OLD}", user("word " * 100, timestamp="2026-03-01T08:00:00Z"))
+    title = next(line for line in know("sessions").out.splitlines() if OLD in line).split("\t")[-1]
+    assert len(title) <= 200
+    assert title.endswith("word…")
+    assert know("index", "--no-vectors").code == 0
+    assert f"{title}\n" in know("sessions").out
+
+
+def test_an_agent_that_nobody_knows_is_wrong_usage_that_names_the_known(know, filled):
+    put(filled, "future/abcdef", {"x": 1})
+    assert know("sessions", "--agent", "future").code == 0
+    for command in (["sessions"], ["recall", "question"]):
+        result = know(*command, "--agent", "bogus")
+        assert result.code == 2
+        assert "claude, codex" in result.err
 
 
 def test_json_has_a_version_and_full_names(know, filled):
@@ -158,7 +182,20 @@ def test_sessions_of_an_agent_that_this_version_cannot_read_are_listed(know, rep
     assert "\tfuture/abcdef\t\t0\t(no reader for future here)" in know("sessions").out
 
 
-@pytest.mark.parametrize("options", [["--sort", "colour"], ["--since", "yesterday"], ["-k", "-1"]])
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--sort", "colour"],
+        ["--since", "yesterday"],
+        ["-k", "-1"],
+        ["--since", "2027-13"],
+        ["--until", "2026-02-30"],
+        ["--since", "0000"],
+        ["--since", "999999w"],
+        ["--agent", "bogus"],
+        ["--agent", "../claude"],
+    ],
+)
 def test_wrong_options_are_wrong_usage(know, filled, options):
     assert know("sessions", *options).code == 2
 
@@ -222,6 +259,22 @@ def test_a_failed_export_leaves_the_old_file_and_nothing_beside_it(know, filled,
     assert sorted(filled.root.iterdir()) == before
 
 
+def test_a_folder_that_cannot_be_written_to_is_named_and_not_a_file_in_it(
+    know, filled, monkeypatch
+):
+    before = Path.open
+
+    def closed(path, *arguments, **named):
+        if path.name.startswith(".page"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return before(path, *arguments, **named)
+
+    monkeypatch.setattr(Path, "open", closed)
+    result = know("export", OLD, "-o", "page.md")
+    assert result.code == 1
+    assert result.err == f"know: {filled.root}: cannot be written to: Permission denied\n"
+
+
 def test_a_device_is_written_to_and_not_replaced(know, filled):
     assert know("export", OLD, "-o", os.devnull).code == 0
     assert not os.path.isfile(os.devnull)  # noqa: PTH113 - what it says is what is meant
@@ -233,7 +286,9 @@ def test_a_device_is_written_to_and_not_replaced(know, filled):
         (["nowhere"], 1, "`know sessions` lists them"),
         (["12"], 1, "too short"),
         ([OLD, "--format", "pdf"], 2, "none of md, html, jsonl"),
-        ([OLD, "-o", "no/such/folder.md"], 1, "No such file"),
+        ([OLD, "-o", "no/such/folder.md"], 1, "know: no/such: no such folder"),
+        ([OLD, "-o", "x.pdf"], 2, "x.pdf: no format of that name; there are md, html, jsonl"),
+        ([OLD, "-o", "x.json"], 2, "--format"),
         ([OLD, "-o", "."], 2, "directory"),
         ([], 2, "SESSION"),
     ],

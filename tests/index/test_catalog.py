@@ -108,6 +108,17 @@ def test_a_short_key_is_the_only_one(catalog):
     assert catalog.shown_key("sessions/claude/cc", 24) == "sessions/claude/cc"
 
 
+def test_a_short_folder_is_shared_by_nothing_but_what_is_below_it(catalog):
+    for key in (
+        "s/claude/aaaabbbb-1111",
+        "s/claude/aaaabbbb-1111/agent-1", "s/claude/aaaabbbb-1111/agent-2",
+        "s/claude/cccc1111-1", "s/claude/cccc1111-2/agent-1",
+    ):  # fmt: skip
+        put(catalog, key, "x", kind="session")
+    assert catalog.shown_folder("s/claude/aaaabbbb-1111", 17) == "s/claude/aaaabbbb"
+    assert catalog.shown_folder("s/claude/cccc1111-2", 17) == "s/claude/cccc1111-2"
+
+
 def test_a_reader_goes_on_in_one_state_while_a_writer_writes(tmp_path):
     path = tmp_path / "catalog.db"
     writer = Catalog.create(path)

@@ -29,8 +29,8 @@ from knowrepo.index.fill import embed as embed_texts
 from knowrepo.index.fill import pending_texts
 from knowrepo.index.vectors import VectorStore
 from knowrepo.recall import route
-from knowrepo.recall.hits import shorten
 from knowrepo.sessions.archive import archive
+from knowrepo.units import shorten
 
 
 @pytest.fixture

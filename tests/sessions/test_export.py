@@ -18,7 +18,7 @@ from knowrepo.errors import KnowError
 from knowrepo.sessions.export import FORMATS, FULL, Limits, open_page
 from knowrepo.sessions.export.markdown import contained, fenced
 from knowrepo.sessions.export.prose import to_html
-from knowrepo.sessions.export.text import cut, first_line, one_line, shown
+from knowrepo.sessions.export.text import cut, first_line, one_line, shorter, shown
 from knowrepo.sessions.listing import resolve
 
 HOSTILE = [
@@ -453,6 +453,16 @@ def test_when_all_outputs_are_too_much_the_rest_says_how_much_it_was(repository,
     assert page.count("91 characters left out") == 5
 
 
+@pytest.mark.parametrize("kind", ["md", "html"])
+def test_when_all_messages_are_too_much_both_ends_of_each_prompt_are_shown(repository, kind):
+    put(repository, *[user(f"begin{n} {'y' * 2000} end{n}", n) for n in range(1, 9)])
+    page = export(repository, kind, Limits(messages=5000))
+    assert page.count("y" * 2000) == 2
+    assert all(f"begin{n}" in page and f"end{n}" in page for n in range(1, 9))
+    assert len(re.findall(r"1,5\d\d characters left out", page)) == 6
+    assert "left out" not in export(repository, kind, FULL)
+
+
 def test_a_session_without_words_has_a_page(repository):
     put(repository, {"type": "summary", "summary": "", "leafUuid": "x"})
     for kind in FORMATS:
@@ -525,6 +535,13 @@ def test_a_cut_keeps_both_ends_and_counts_the_rest():
     assert 200 < len(done.head) + len(done.tail) <= 400
     assert cut(text, len(text)) == (text, 0, "")
     assert cut("abc", 0) == ("", 3, "")
+    less = shorter(done, 100)
+    assert text.startswith(less.head)
+    assert text.endswith(less.tail)
+    assert len(less.head) + less.left_out + len(less.tail) == len(text)
+    assert len(less.head) + len(less.tail) == 100
+    assert shorter(cut(text, len(text)), 400) == done
+    assert shorter(done, 0) == ("", len(text), "")
 
 
 def test_a_line_is_cut_at_a_word():

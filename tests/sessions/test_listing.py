@@ -106,6 +106,22 @@ def test_a_session_is_named_by_id_prefix_or_path(repository, monkeypatch, given)
     assert resolve(repository, given).id == SESSION
 
 
+def test_a_name_in_the_other_case_is_found_where_none_is_in_its_own(repository):
+    put(repository, "claude/aaaa1111-x", user("one"))
+    put(repository, "opencode/ses_Ab12", user("two"))
+    put(repository, "opencode/ses_aB12", user("three"))
+    assert resolve(repository, "AAAA1111-X").id == "aaaa1111-x"
+    assert resolve(repository, "claude/AAAA").id == "aaaa1111-x"
+    put(repository, "claude/aaaa1111-x/agent-7", user("three"))
+    assert resolve(repository, "claude/aaaa/agent-7").name == "claude/aaaa1111-x/agent-7"
+    assert resolve(repository, "ses_aB").id == "ses_aB12"
+    with pytest.raises(KnowError, match="2 sessions"):
+        resolve(repository, "SES_AB12")
+    for other in ("codex/aaaa", "claude/bbbb/agent-7", "claude/aaaa/b/agent-7"):
+        with pytest.raises(KnowError, match="no archived session"):
+            resolve(repository, other)
+
+
 def test_a_path_is_told_from_any_folder(repository, monkeypatch):
     path = put(repository, f"claude/{SESSION}")
     monkeypatch.chdir(path.parent)

@@ -213,11 +213,27 @@ def test_a_moved_transcript_can_be_told(state, tmp_path, transcripts):
     assert [entry.path for entry in run(state)] == [found]
 
 
-def test_a_session_named_by_its_id_alone_goes_once_it_is_archived(state):
-    enqueue(state, "", session="s-1", agent="codex")
+def test_a_session_named_by_its_id_alone_is_looked_for_until_it_is_a_day_old(state):
+    name = enqueue(state, "", session="s-1", agent="codex")
     (entry,) = run(state)
     assert (entry.path, entry.session, entry.agent) == (None, "s-1", "codex")
+    assert names(state) == [name]
+    (again,) = run(state, now=NOW + queue.SOUGHT_FOR - 1)
+    assert again == entry
+    assert names(state) == [name]
+    run(state, now=NOW + queue.SOUGHT_FOR)
     assert names(state) == []
+
+
+def test_a_session_that_was_found_by_its_id_is_followed_like_any_other(state, transcripts):
+    path = transcripts()
+    name = enqueue(state, "", session="s-1", agent="codex")
+    with sweep(state, clock=lambda: NOW) as passing:
+        (entry,) = passing.take()
+        passing.done(entry.at(path))
+    assert names(state) == [name]
+    assert json.loads((state / "queue" / name).read_bytes())["path"] == str(path)
+    assert run(state) == []
 
 
 def test_the_oldest_comes_first(state, transcripts):
@@ -398,6 +414,22 @@ def test_what_is_no_entry_is_moved_aside_and_counted(content, state, transcripts
         assert [entry.name for entry in passing.take()] == [name]
         assert passing.broken == 1
     assert names(state) == sorted([name, "broken/bad.json"])
+
+
+@pytest.mark.parametrize("make", [
+    os.mkfifo, Path.mkdir, lambda path: path.symlink_to("/dev/zero"),
+    lambda path: path.symlink_to(path.with_name("elsewhere")),
+])  # fmt: skip
+def test_only_regular_files_are_opened_and_what_else_has_the_name_is_moved_aside(
+    make, state, transcripts
+):
+    name = enqueue(state, transcripts())
+    make(state / "queue" / "bad.json")
+    assert queue.waiting(state).broken == 1
+    with sweep(state, clock=lambda: NOW) as passing:
+        assert [entry.name for entry in passing.take()] == [name]
+        assert passing.broken == 1
+    assert [path.name for path in (state / "queue" / "broken").iterdir()] == ["bad.json"]
 
 
 def test_of_broken_entries_a_few_are_kept(state):

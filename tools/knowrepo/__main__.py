@@ -1,5 +1,23 @@
-"""``python -m knowrepo`` is ``know``."""
+"""``know``, and ``python -m knowrepo``: the way in.
 
-from knowrepo.cli.main import entry
+Owns nothing but this: whoever presses ^C while Python still imports gets one
+line and exit code 130, as anybody does later. So nothing is imported at the top
+but what Python has loaded by itself.
+"""
 
-entry()
+import sys
+
+
+def entry() -> None:
+    """Run as a console script."""
+    try:
+        from knowrepo.cli.main import entry as run
+
+        run()
+    except KeyboardInterrupt:
+        sys.stderr.write("know: interrupted\n")
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    entry()

@@ -1,6 +1,9 @@
-"""How amounts are said to people: one spelling for every command and every page."""
+"""How amounts are said to people, and long lines cut: one way for every command and page."""
 
 from __future__ import annotations
+
+LONGEST_TITLE = 200
+"""Characters of a session's title that are given at all."""
 
 
 def size(number: int) -> str:
@@ -17,3 +20,13 @@ def size(number: int) -> str:
 def count(number: int, thing: str) -> str:
     """Return a number with the thing that it counts."""
     return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+
+
+def shorten(text: str, limit: int) -> str:
+    """Return ``text`` as one line of at most ``limit`` characters, cut at a word, with `…`."""
+    line = " ".join(text.split())
+    if len(line) <= limit:
+        return line
+    cut = line[: limit - 1]
+    space = cut.rfind(" ")
+    return (cut[:space] if space > limit // 2 else cut).rstrip(" ,;:.") + "…"

@@ -31,20 +31,23 @@ if TYPE_CHECKING:
 def archive(
     paths: Annotated[
         list[str] | None,
-        typer.Argument(help="Transcripts, or folders of them.", show_default=False),
+        typer.Argument(metavar="PATH", help="Transcripts, or folders of them.", show_default=False),
     ] = None,
     everything: Annotated[
         bool, typer.Option("--all", help="Look in the places of every agent.")
     ] = False,
     agents: Annotated[
         list[str] | None,
-        typer.Option("--agent", help="Look in the places of this agent; may be repeated."),
+        typer.Option(
+            "--agent", metavar="AGENT", help="Look in the places of this agent; may be repeated."
+        ),
     ] = None,
     queued: Annotated[
         bool, typer.Option("--queued", help="Archive what the agents' hooks noted.")
     ] = False,
     since: Annotated[
-        str, typer.Option(help="Only what was written since: a date, or as 12h, 7d, 3w.")
+        str,
+        typer.Option(metavar="WHEN", help="Only what was written since: a date, or 12h, 7d, 3w."),
     ] = "",
     stats: Annotated[
         bool, typer.Option("--stats", help="Say what each kind of archived content costs.")

@@ -11,19 +11,59 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from knowrepo.errors import UsageError
 from knowrepo.git.layout import Repository, open_repository
+from knowrepo.terminal import plain
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from rich.progress import Progress
+
+_bars: list[Progress] = []  # those on the screen now
 
 RepoOption = Annotated[
     Path | None,
-    typer.Option("--repo", help="The knowledge repository, if not the one here."),
+    typer.Option("--repo", metavar="PATH", help="The knowledge repository, if not the one here."),
+]
+SinceOption = Annotated[
+    str,
+    typer.Option(
+        "--since", metavar="WHEN", help="Only from then on: 2026, 2026-05, 2026-05-31, or 12h, 7d."
+    ),
+]
+UntilOption = Annotated[
+    str, typer.Option("--until", metavar="WHEN", help="Only up to then, and the whole of it.")
+]
+ProjectOption = Annotated[
+    str, typer.Option("--project", metavar="NAME", help="Only sessions of this project.")
+]
+AgentOption = Annotated[
+    str, typer.Option("--agent", metavar="AGENT", help="Only sessions of this agent.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no remarks.")]
+
+
+class Command(TyperCommand):
+    """A command whose help names an argument by what it means, without its type in Python."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters; typer would print `PATH <list[str]>`."""
+        params = super().get_params(ctx)
+        for param in params:
+            if param.param_type_name == "argument":
+                setattr(param, "display_type_rich", _no_type)  # noqa: B010 - a method
+        return params
+
+
+def _no_type(ctx: object) -> str:  # noqa: ARG001
+    return ""
 
 
 def repository(repo: Path | None) -> Repository:
@@ -34,59 +74,94 @@ def repository(repo: Path | None) -> Repository:
 def show(text: str) -> None:
     """Print a line of the answer; who no longer listens stops no work."""
     try:
-        typer.echo(_safe(text))
+        _echo(text, err=False)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def moment(name: str, value: str) -> float:
-    """Return the Unix time that option ``name`` says: a date, or an age such as 12h, 7d, 3w."""
-    import re
-    import time
-    from datetime import datetime
+def show_json(value: object, *, indent: int | None = None) -> None:
+    """Print an answer as JSON."""
+    from knowrepo.terminal import json_text
 
-    age = re.fullmatch(r"(\d{1,6})([hdw])", value)
-    if age:
-        return time.time() - int(age[1]) * {"h": 3600, "d": 86400, "w": 604800}[age[2]]
-    try:
-        return datetime.fromisoformat(value).timestamp()
-    except (ValueError, OverflowError) as error:
-        raise UsageError(
-            f"--{name} {value}: neither a date nor an age", hint="write 2026-05-31, or 12h, 7d, 3w"
-        ) from error
+    show(json_text(value, indent=indent))
 
 
 def say(text: str) -> None:
     """Print a remark for a person."""
-    typer.echo(_safe(text), err=True)
+    _echo(text, err=True)
+
+
+def _echo(text: str, *, err: bool) -> None:
+    """Print a line; a bar that is on the screen steps aside, for it lives where lines go."""
+    bar = _bars[-1] if _bars and (err or sys.stdout.isatty()) else None
+    if bar is None:
+        typer.echo(plain(text), err=err)
+        return
+    bar.stop()  # which takes it off the screen
+    try:
+        typer.echo(plain(text), err=err)
+        (sys.stderr if err else sys.stdout).flush()
+    finally:
+        bar.start()
+
+
+def moment(name: str, value: str) -> float:
+    """Return the Unix time at which what option ``name`` says begins; see `iso_date`."""
+    return _when(name, value)[1].timestamp()
 
 
 def iso_date(name: str, value: str) -> str:
-    """Return the date that option ``name`` was given in the form in which dates are compared."""
+    """Return what option ``name`` says as records' times are written, to be compared as text.
+
+    That is a year, a month or a day, kept as it is; or a time, or an age such as
+    12h, 7d, 3w. What names no zone is in UTC, as all that is listed. Nothing
+    stays nothing.
+    """
+    return _when(name, value)[0] if value else ""
+
+
+def _when(name: str, value: str) -> tuple[str, datetime]:
     import re
-    from datetime import datetime
+    from datetime import UTC, datetime, timedelta
 
-    if re.fullmatch(r"\d{4}(?:-\d\d)?", value):
-        return value  # dates are compared as text, so a year or a month does
+    age = re.fullmatch(r"(\d{1,6})([hdw])", value)
+    day = re.fullmatch(r"\d{4}(-\d\d)?(-\d\d)?", value)
     try:
-        found = datetime.fromisoformat(value) if value else None
-    except ValueError as error:
+        if age:
+            hours = int(age[1]) * {"h": 1, "d": 24, "w": 168}[age[2]]
+            found = datetime.now(UTC) - timedelta(hours=hours)
+        elif day:
+            return value, datetime.fromisoformat(f"{value}-01-01"[:10]).replace(tzinfo=UTC)
+        else:
+            found = datetime.fromisoformat(value)
+            found = found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+            if not re.search("[T :]", value):  # another spelling of a day
+                return found.date().isoformat(), found
+    except (ValueError, OverflowError) as error:
         raise UsageError(
-            f"--{name} {value}: no ISO date", hint="write 2026-05-31, 2026-05 or 2026"
+            f"--{name} {value}: neither a date nor an age",
+            hint="write 2026, 2026-05, 2026-05-31, 2026-05-31T10:00, or 12h, 7d, 3w",
         ) from error
-    if found is None:
-        return ""
-    return found.isoformat() if "T" in value else found.date().isoformat()
+    return found.isoformat(timespec="seconds").removesuffix("+00:00"), found
 
 
-def _safe(text: str) -> str:
-    """Return text without what a terminal would obey: any of it may come from an archive."""
-    if text.isprintable():
-        return text
-    return "".join(
-        c if c in "\n\t" or ord(c) > 159 or 32 <= ord(c) < 127 else "\ufffd"
-        for c in text.replace("\r\n", "\n")
-    )
+def session_agent(here: Repository, name: str) -> str:
+    """Return the agent that ``--agent`` names: one that we read, or that has sessions here."""
+    if not name or name in _folders(here.sessions):
+        return name
+    from knowrepo.sessions.readers import READERS
+
+    known = sorted(reader.agent for reader in READERS)
+    if name in known:
+        return name
+    raise UsageError(f"--agent {name}: not known", hint=f"known are {', '.join(known)}")
+
+
+def _folders(folder: Path) -> set[str]:
+    try:
+        return {entry.name for entry in os.scandir(folder) if entry.is_dir(follow_symlinks=False)}
+    except OSError:  # nothing is archived yet
+        return set()
 
 
 @contextlib.contextmanager
@@ -113,4 +188,8 @@ def progress(label: str, *, quiet: bool) -> Iterator[Callable[[int, int], None]]
         transient=True,
     ) as bar:
         task = bar.add_task(label, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        _bars.append(bar)
+        try:
+            yield lambda done, total: bar.update(task, completed=done, total=total)
+        finally:
+            _bars.remove(bar)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from knowrepo.cli.common import JsonOption, RepoOption, repository, say, show
+from knowrepo.cli.common import JsonOption, RepoOption, repository, say, show, show_json
 from knowrepo.units import count
 
 if TYPE_CHECKING:
@@ -22,7 +22,10 @@ hook = typer.Typer(no_args_is_help=True, help="Entries for pre-commit.")
 def check(
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(help="Concepts to check, tracked or not; by default all that git tracks."),
+        typer.Argument(
+            metavar="PATH",
+            help="Concepts to check, tracked or not; by default all that git tracks.",
+        ),
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Fail on warnings too.")] = False,
     as_json: JsonOption = False,
@@ -120,12 +123,8 @@ def _mention_drafts(repo: Repository) -> None:
 
 
 def _print_json(found: list[Finding], *, conformant: bool) -> None:
-    import json
-
     shown = [{**vars(finding), "severity": finding.severity} for finding in found]
-    typer.echo(
-        json.dumps({"version": 1, "conformant": conformant, "findings": shown}, ensure_ascii=False)
-    )
+    show_json({"version": 1, "conformant": conformant, "findings": shown})
 
 
 @tags.command("build")
@@ -160,7 +159,6 @@ def tags_check(repo: RepoOption = None) -> None:
 @tags.command("list")
 def tags_list(repo: RepoOption = None, as_json: JsonOption = False) -> None:
     """List the tags with how many concepts carry each."""
-    import json
     from collections import Counter
 
     from knowrepo.concepts import bundle
@@ -169,7 +167,7 @@ def tags_list(repo: RepoOption = None, as_json: JsonOption = False) -> None:
         tag for concept in bundle.read_concepts(repository(repo)) for tag in concept.tags
     )
     if as_json:
-        typer.echo(json.dumps(dict(sorted(counts.items())), ensure_ascii=False))
+        show_json(dict(sorted(counts.items())))
         return
     for tag, number in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
         show(f"{number:5d}  {tag}")

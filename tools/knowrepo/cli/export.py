@@ -15,18 +15,26 @@ from knowrepo.cli.common import QuietOption, RepoOption, repository, say
 from knowrepo.errors import KnowError, UsageError
 from knowrepo.units import count, size
 
+_ALIASES = {"": "md", "txt": "md", "markdown": "md", "htm": "html", "ndjson": "jsonl"}
 _HUGE = 1_000_000  # bytes on a terminal that are worth a word
 
 
 def export(
     session: Annotated[
-        str, typer.Argument(help="An id, the beginning of one, or an archived file.")
+        str,
+        typer.Argument(metavar="SESSION", help="An id, the beginning of one, or an archived file."),
     ],
     format_: Annotated[
-        str, typer.Option("--format", help="`md`, `html` or `jsonl`; by default as -o says, or md.")
+        str,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="`md`, `html` or `jsonl`; by default as -o says, or md.",
+        ),
     ] = "",
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write to this file.", dir_okay=False)
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Write to this file.", dir_okay=False),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
     full: Annotated[bool, typer.Option("--full", help="Cut nothing, however long.")] = False,
@@ -38,8 +46,9 @@ def export(
 ) -> None:
     """Write one archived session as a page to read, or as JSON lines.
 
-    An HTML page is one file without scripts that loads nothing. Long outputs of
-    tools are cut in md and html; jsonl holds every record, uncut.
+    An HTML page is one file without scripts that loads nothing. In md and html
+    the middle of what is very long is left out: of outputs, of messages, of the
+    session; a note says so, and --full shows all. jsonl holds every record, uncut.
 
     \b
     Examples:
@@ -50,13 +59,15 @@ def export(
     from knowrepo.sessions.export import FORMATS, FULL, Limits, open_page
     from knowrepo.sessions.listing import resolve
 
+    output = None if output == Path("-") else output
     format_ = format_ or _guessed(output, FORMATS)
     if format_ not in FORMATS:
         raise UsageError(f"--format {format_}: none of {', '.join(FORMATS)}")
-    output = None if output == Path("-") else output
     special = output is not None and output.exists() and not output.is_file()
     if output is not None and output.exists() and not force and not special:
         raise KnowError(f"{output}: is there already", hint="--force replaces it")
+    if output is not None and not output.parent.is_dir():
+        raise KnowError(f"{output.parent}: no such folder", hint="make it, or write elsewhere")
     here = repository(repo)
     page = open_page(here, resolve(here, session), sub_agents=subagents)
     pieces = FORMATS[format_](page, FULL if full else Limits())
@@ -74,9 +85,15 @@ def export(
 
 
 def _guessed(output: Path | None, formats: Iterable[str]) -> str:
+    """Return the format that a file's name asks for; what says nothing is Markdown."""
     extension = output.suffix.lower().removeprefix(".") if output else ""
-    extension = {"htm": "html", "markdown": "md", "ndjson": "jsonl"}.get(extension, extension)
-    return extension if extension in formats else "md"
+    extension = _ALIASES.get(extension, extension)
+    if extension in formats:
+        return extension
+    raise UsageError(
+        f"{output}: no format of that name; there are {', '.join(formats)}",
+        hint="--format says which, whatever the file is called",
+    )
 
 
 def _write_file(path: Path, pieces: Iterable[str]) -> int:
@@ -84,7 +101,11 @@ def _write_file(path: Path, pieces: Iterable[str]) -> int:
     path = path.resolve()  # through a symbolic link
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with beside.open("xb") as stream:
+        try:
+            stream = beside.open("xb")
+        except OSError as error:  # nobody asked for the file beside it
+            raise KnowError(f"{path.parent}: cannot be written to: {error.strerror}") from error
+        with stream:
             size = _write(stream, pieces)
         beside.replace(path)
     finally:

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 
 def forget(
-    session: Annotated[str, typer.Argument(help="Its id, or enough of it to be the only one.")],
+    session: Annotated[
+        str, typer.Argument(metavar="SESSION", help="Its id, or enough of it to be the only one.")
+    ],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     repo: RepoOption = None,
 ) -> None:

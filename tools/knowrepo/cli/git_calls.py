@@ -12,10 +12,12 @@ from knowrepo.cli.common import RepoOption, say
 
 
 def merge_session(
-    base: Annotated[Path, typer.Argument(help="The common ancestor (%O).")],  # noqa: ARG001
-    ours: Annotated[Path, typer.Argument(help="Our version, which is replaced (%A).")],
-    theirs: Annotated[Path, typer.Argument(help="Their version (%B).")],
-    path: Annotated[str, typer.Argument(help="The path in the repository (%P).")],
+    base: Annotated[Path, typer.Argument(metavar="BASE", help="The common ancestor (%O).")],  # noqa: ARG001
+    ours: Annotated[
+        Path, typer.Argument(metavar="OURS", help="Our version, which is replaced (%A).")
+    ],
+    theirs: Annotated[Path, typer.Argument(metavar="THEIRS", help="Their version (%B).")],
+    path: Annotated[str, typer.Argument(metavar="PATH", help="The path in the repository (%P).")],
 ) -> None:
     """Join two copies of an archived session; git calls this when it merges one.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from knowrepo.cli.common import JsonOption, say, show
+from knowrepo.cli.common import JsonOption, say, show, show_json
 from knowrepo.units import count
 
 if TYPE_CHECKING:
@@ -23,11 +23,16 @@ app = typer.Typer(
 )
 
 AgentOption = Annotated[
-    str, typer.Option("--agent", help="The agent: claude; others are told what to add by hand.")
+    str,
+    typer.Option(
+        "--agent", metavar="AGENT", help="The agent: claude; others are told what to add by hand."
+    ),
 ]
 ScopeOption = Annotated[
     str,
-    typer.Option("--scope", help="user, project (.claude/settings.json), or local (not shared)."),
+    typer.Option(
+        "--scope", metavar="SCOPE", help="`user`, `project` (shared), or `local` (not shared)."
+    ),
 ]
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Show what would change; write nothing.")
@@ -66,6 +71,8 @@ def install(
     known = settings_file.made(file) or set()
     if file.content is None:
         known, made = set(), [*made, settings_file.MADE_FILE]
+    elif (name := settings_file.was_blank(file)) is not None:
+        known, made = set(), [*made, name]
     if made:
         settings_file.remember_made(file, known | set(made))
     if file.content is not None and text == file.text:
@@ -97,12 +104,15 @@ def uninstall(
     file = settings_file.read(_path(scope))
     known = settings_file.made(file)
     text = agent_settings.uninstall(file.text, known)
+    emptied = bool(known) and agent_settings.check(text) == {}
+    if known and emptied and (before := settings_file.blank(known)) is not None:
+        text = before
     if dry_run:
         _show_difference(file, text)
         return
     if file.content is None or text == file.text:
         show(f"{file.path}: no hooks of ours there")
-    elif known and settings_file.MADE_FILE in known and agent_settings.check(text) == {}:
+    elif known and emptied and settings_file.MADE_FILE in known:
         settings_file.delete(file)
         show(f"{file.path}: removed; nothing but our hooks was in it")
     else:
@@ -122,7 +132,6 @@ def status(as_json: JsonOption = False) -> None:
       know hooks status
       know hooks status --json
     """
-    import json
     import time
 
     from knowrepo import hook
@@ -141,7 +150,7 @@ def status(as_json: JsonOption = False) -> None:
             "broken": waiting.broken,
         }  # fmt: skip
         answer = {"claude": installed, "queue": held, "last_error": error}
-        show(json.dumps(answer, indent=2, ensure_ascii=False))
+        show_json(answer, indent=2)
     else:
         for state in installed:
             show(_state_line(state))

@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from knowrepo.cli.common import JsonOption, QuietOption, RepoOption, progress, repository, say, show
+from knowrepo.cli.common import (
+    JsonOption,
+    QuietOption,
+    RepoOption,
+    progress,
+    repository,
+    say,
+    show,
+    show_json,
+)
 from knowrepo.errors import KnowError, ModelError
 
 if TYPE_CHECKING:
@@ -18,7 +27,9 @@ def index(
     vectors: Annotated[
         bool, typer.Option("--vectors/--no-vectors", help="Embed what has no vector yet.")
     ] = True,
-    threads: Annotated[int, typer.Option(min=0, help="Threads that embed; 0 for all.")] = 0,
+    threads: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Threads that embed; 0 for all.")
+    ] = 0,
     repo: RepoOption = None,
     quiet: QuietOption = False,
 ) -> None:
@@ -112,11 +123,9 @@ def status(repo: RepoOption = None, as_json: JsonOption = False) -> None:
       know status
       know status --json
     """
-    import json
-
     facts = _facts(repository(repo))
     if as_json:
-        typer.echo(json.dumps(facts, ensure_ascii=False))
+        show_json(facts)
         return
     for name, value in facts.items():
         show(f"{name.replace('_', ' ') + ':':13} {value}")

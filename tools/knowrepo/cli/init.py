@@ -18,19 +18,13 @@ AGENTS_LINE = (
     "Before you answer from memory or search the code for why something is as it is, run"
     ' `know recall "<question>"`; it prints one line a hit, and `know recall --get <id>` the whole.'
 )
-_FILES = {
-    "know.toml": (
-        "# This folder is a knowledge repository of know.\n"
-        "# Data only: it can tighten, never loosen.\n"
-        "format = 1\n"
-    ),
-    ".gitattributes": (
-        "# Archived bytes and generated files are the same on every platform.\n"
-        "sessions/**/*.jsonl -text merge=know-session\n"
-        "concepts/tag_index.jsonl -text\n"
-        "concepts/index.md -text\n"
-    ),
-}
+_CONFIGURATION = (
+    "# This folder is a knowledge repository of know.\n"
+    "# Data only: it can tighten, never loosen.\n"
+    "format = 1\n"
+)
+_MERGED = "sessions/**/*.jsonl -text merge=know-session"
+_ATTRIBUTES = (_MERGED, "concepts/tag_index.jsonl -text", "concepts/index.md -text")
 _HOOKS = """\
 default_install_hook_types: [pre-commit, post-commit]
 default_stages: [pre-commit]
@@ -67,11 +61,15 @@ repos:
 
 def init(
     folder: Annotated[
-        Path, typer.Argument(help="A folder in a git repository; by default this one.")
+        Path,
+        typer.Argument(metavar="FOLDER", help="A folder in a git repository; by default this one."),
     ] = Path(),
     project: Annotated[
         Path | None,
-        typer.Option(help="The project whose sessions belong here; by default the one you are in."),
+        typer.Option(
+            metavar="PATH",
+            help="The project whose sessions belong here; by default the one you are in.",
+        ),
     ] = None,
     archive: Annotated[
         bool | None,
@@ -97,10 +95,11 @@ def init(
     from knowrepo.git.layout import repository_at
     from knowrepo.git.repo import identify_project, work_tree_of
 
+    _check_project(project)
     work_tree_of(folder)  # a clear error where there is no git repository
     here = repository_at(folder.resolve())
-    for name, content in _FILES.items():
-        _create(here.root / name, content)
+    _create(here.root / "know.toml", _CONFIGURATION)
+    _create_attributes(here.root / ".gitattributes")
     _create(here.work_tree / ".pre-commit-config.yaml", _hooks(here))
     _generate(here)
     if drivers.install(here):
@@ -108,7 +107,8 @@ def init(
     identity = identify_project(_project(project, here))
     _map(here, identity.identity, identity.path, default=default)
     _offer_archive(here, identity.path, archive)
-    show("\nNext: git add -A, commit, and `pre-commit install` to have commits checked.")
+    show(f"\nNext, in {here.work_tree}: git add -A, commit, and `pre-commit install` to have")
+    show("commits checked. Every other clone needs `know init` and `pre-commit install` once.")
     show("Put this line into AGENTS.md or CLAUDE.md, so that agents find the memory:\n")
     show(AGENTS_LINE)
 
@@ -130,6 +130,16 @@ def _project(given: Path | None, here: Repository) -> Path:
         return here.root
 
 
+def _check_project(given: Path | None) -> None:
+    from knowrepo.errors import KnowError
+
+    if given is not None and not given.is_dir():
+        raise KnowError(
+            f"--project {given}: no such folder",
+            hint="name the folder that the agents worked in; nothing was changed",
+        )
+
+
 def _hooks(here: Repository) -> str:
     """Return the hooks' configuration; git runs hooks at the top of the work tree."""
     inside = here.root.relative_to(here.work_tree).as_posix()
@@ -147,6 +157,24 @@ def _create(path: Path, content: str) -> None:
     else:
         say(f"{path.name}: there already and left alone; it may want:")
         say("".join(f"    {line}\n" for line in content.splitlines()).rstrip())
+
+
+def _create_attributes(path: Path) -> None:
+    """Make .gitattributes; where there is one, say which lines it lacks, and what they are for."""
+    if not path.exists():
+        first = "# Archived bytes and generated files are the same on every platform."
+        _create(path, "\n".join((first, *_ATTRIBUTES, "")))
+        return
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    missing = [line for line in _ATTRIBUTES if line not in lines]
+    if not missing:
+        show(f"{path.name}: there already")
+        return
+    say(f"{path.name}: there already and left alone; add to it:")
+    say("".join(f"    {line}\n" for line in missing).rstrip())
+    if _MERGED in missing:
+        say("  Without the line for sessions git merges them line by line: two clones that")
+        say("  archived more of one session then end in a conflict.")
 
 
 def _generate(here: Repository) -> None:

@@ -28,7 +28,7 @@ from knowrepo.cli import (
     scan,
     sessions,
 )
-from knowrepo.cli.common import say
+from knowrepo.cli.common import Command, say
 from knowrepo.errors import KnowError
 
 INTERRUPTED = 130
@@ -58,6 +58,9 @@ concepts.hook.command("merge-session")(git_calls.merge_session)
 concepts.hook.command("sweep")(git_calls.sweep)
 concepts.hook.command("scan")(scan.staged)
 app.add_typer(concepts.hook, name="hook", hidden=True)
+for group in (app, *(found.typer_instance for found in app.registered_groups)):
+    for command in group.registered_commands if group else ():
+        command.cls = Command
 
 
 @app.callback()

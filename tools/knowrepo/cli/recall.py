@@ -8,13 +8,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from knowrepo.cli.common import (
+    AgentOption,
     JsonOption,
+    ProjectOption,
     QuietOption,
     RepoOption,
+    SinceOption,
+    UntilOption,
     iso_date,
     repository,
     say,
+    session_agent,
     show,
+    show_json,
 )
 from knowrepo.errors import UsageError
 
@@ -24,9 +30,12 @@ if TYPE_CHECKING:
 
 def recall(
     query: Annotated[
-        list[str] | None, typer.Argument(help="What to look for, in any words.", show_default=False)
+        list[str] | None,
+        typer.Argument(metavar="QUERY", help="What to look for, in any words.", show_default=False),
     ] = None,
-    limit: Annotated[int, typer.Option("-k", "--limit", min=1, help="Hits at most.")] = 10,
+    limit: Annotated[
+        int, typer.Option("-k", "--limit", metavar="N", min=1, help="Hits at most.")
+    ] = 10,
     get: Annotated[
         str, typer.Option("--get", metavar="IDS", help="Print the bodies of these ids (a3f2,b8c1).")
     ] = "",
@@ -34,18 +43,25 @@ def recall(
         str, typer.Option("--timeline", metavar="ID", help="Print what stands around this id.")
     ] = "",
     window: Annotated[
-        int, typer.Option("--window", min=0, help="Neighbours on each side, with --timeline.")
+        int,
+        typer.Option(
+            "--window", metavar="N", min=0, help="Neighbours on each side, with --timeline."
+        ),
     ] = 5,
     full: Annotated[bool, typer.Option("--full", help="Print bodies at once.")] = False,
     as_json: JsonOption = False,
-    kind: Annotated[str, typer.Option(help="Only `concept` or `session`.")] = "",
-    type_: Annotated[str, typer.Option("--type", help="Only concepts of this type.")] = "",
-    tag: Annotated[str, typer.Option(help="Only concepts with this tag.")] = "",
-    since: Annotated[str, typer.Option(help="Only from this ISO date on.")] = "",
-    until: Annotated[str, typer.Option(help="Only up to this ISO date.")] = "",
-    session: Annotated[str, typer.Option(help="Only sessions with this in their id.")] = "",
-    project: Annotated[str, typer.Option(help="Only sessions of this project.")] = "",
-    agent: Annotated[str, typer.Option(help="Only sessions of this agent.")] = "",
+    kind: Annotated[str, typer.Option(metavar="KIND", help="Only `concept` or `session`.")] = "",
+    type_: Annotated[
+        str, typer.Option("--type", metavar="TYPE", help="Only concepts of this type.")
+    ] = "",
+    tag: Annotated[str, typer.Option(metavar="TAG", help="Only concepts with this tag.")] = "",
+    since: SinceOption = "",
+    until: UntilOption = "",
+    session: Annotated[
+        str, typer.Option(metavar="ID", help="Only sessions with this in their id.")
+    ] = "",
+    project: ProjectOption = "",
+    agent: AgentOption = "",
     repo: RepoOption = None,
     quiet: QuietOption = False,
 ) -> None:
@@ -72,17 +88,18 @@ def recall(
         return
     from knowrepo.recall import present, route
 
+    here = repository(repo)
     only = Filter(
         kind=kind, type=_text(type_), tag=_text(tag),
         since=iso_date("since", since), until=iso_date("until", until),
-        session=_text(session), project=_text(project), agent=_text(agent),
+        session=_text(session), project=_text(project), agent=session_agent(here, _text(agent)),
     )  # fmt: skip
     if not query and not only:
         raise UsageError("nothing to look for", hint='try: know recall "how do we …"')
     text = _text(" ".join(query or []))
-    answer = route.recall(repository(repo), text, limit=limit, only=only, full=full)
+    answer = route.recall(here, text, limit=limit, only=only, full=full)
     if as_json:
-        typer.echo(present.as_json(answer, full=full))
+        show(present.as_json(answer, full=full))
     else:
         for line in present.text(answer, full=full):
             show(line)
@@ -96,8 +113,6 @@ def _look_up(
     repo: Path | None, get: str, timeline: str, window: int, *, full: bool, as_json: bool
 ) -> None:
     """Print bodies or neighbours; exits with 1 where an id names nothing."""
-    import json
-
     from knowrepo.recall import present, route
 
     missing: list[str] = []
@@ -118,7 +133,7 @@ def _look_up(
     bodies = full or not timeline
     if as_json:
         found = [present.fields(hit, full=bodies) for hit in hits]
-        typer.echo(json.dumps({"version": present.JSON_VERSION, "hits": found}, ensure_ascii=False))
+        show_json({"version": present.JSON_VERSION, "hits": found})
     else:
         for index, hit in enumerate(hits):
             mark = "> " if index == at else "  " if timeline and not bodies else ""

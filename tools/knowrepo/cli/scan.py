@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from knowrepo.cli.common import JsonOption, QuietOption, RepoOption, progress, repository, say, show
+from knowrepo.cli.common import (
+    JsonOption,
+    QuietOption,
+    RepoOption,
+    progress,
+    repository,
+    say,
+    show,
+    show_json,
+)
 from knowrepo.units import count
 
 if TYPE_CHECKING:
@@ -18,7 +27,9 @@ if TYPE_CHECKING:
 def scan(
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(help="Files or folders; by default all sessions and concepts."),
+        typer.Argument(
+            metavar="PATH", help="Files or folders; by default all sessions and concepts."
+        ),
     ] = None,
     fix: Annotated[bool, typer.Option("--fix", help="Redact archived sessions in place.")] = False,
     as_json: JsonOption = False,
@@ -97,10 +108,8 @@ def _print(found: list[Found], fixed: set[str]) -> None:
 
 
 def _print_json(found: list[Found], fixed: set[str]) -> None:
-    import json
-
     shown = [{**vars(finding), "redacted": finding.path in fixed} for finding in found]
-    typer.echo(json.dumps({"version": 1, "findings": shown}, ensure_ascii=False))
+    show_json({"version": 1, "findings": shown})
 
 
 def _say_what_remains(here: Repository, fixed: set[str]) -> None:

@@ -9,16 +9,22 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from knowrepo.cli.common import (
+    AgentOption,
     JsonOption,
+    ProjectOption,
     QuietOption,
     RepoOption,
+    SinceOption,
+    UntilOption,
     iso_date,
     repository,
     say,
+    session_agent,
     show,
+    show_json,
 )
 from knowrepo.errors import KnowError, UsageError
-from knowrepo.units import count, size
+from knowrepo.units import LONGEST_TITLE, count, shorten, size
 
 if TYPE_CHECKING:
     from knowrepo.git.layout import Repository
@@ -38,12 +44,16 @@ class _Row(NamedTuple):
 
 
 def sessions(
-    agent: Annotated[str, typer.Option(help="Only sessions of this agent.")] = "",
-    project: Annotated[str, typer.Option(help="Only sessions of this project.")] = "",
-    since: Annotated[str, typer.Option(help="Only from this ISO date on.")] = "",
-    until: Annotated[str, typer.Option(help="Only up to this ISO date.")] = "",
-    sort: Annotated[str, typer.Option(help="By `date`, `size` or `title`.")] = "date",
-    limit: Annotated[int, typer.Option("-k", "--limit", min=0, help="At most; 0 for all.")] = 0,
+    agent: AgentOption = "",
+    project: ProjectOption = "",
+    since: SinceOption = "",
+    until: UntilOption = "",
+    sort: Annotated[
+        str, typer.Option(metavar="ORDER", help="By `date`, `size` or `title`.")
+    ] = "date",
+    limit: Annotated[
+        int, typer.Option("-k", "--limit", metavar="N", min=0, help="At most; 0 for all.")
+    ] = 0,
     as_json: JsonOption = False,
     repo: RepoOption = None,
     quiet: QuietOption = False,
@@ -52,7 +62,7 @@ def sessions(
 
     Date, size with sub-agents, a name that `know export` takes, project and
     title. In a pipe: tab-separated, size in bytes, the whole id, then the number
-    of sub-agents, then the title uncut.
+    of sub-agents, then the title, of at most 200 characters.
 
     \b
     Examples:
@@ -66,6 +76,7 @@ def sessions(
         raise UsageError(f"--sort {sort}: none of {', '.join(_SORTS)}")
     since, until = iso_date("since", since), iso_date("until", until)
     here = repository(repo)
+    agent = session_agent(here, agent)
     found = find(here)
     rows = [
         row
@@ -100,7 +111,7 @@ def _rows(here: Repository, found: Iterable[Archived]) -> Iterator[_Row]:
             yield _Row(session, document.date, document.title, document.project)
         else:
             facts = glance(session)
-            title = " ".join(facts.title.split())[:200] or session.id
+            title = shorten(facts.title, LONGEST_TITLE) or session.id
             yield _Row(session, facts.date, title, project_name(facts.project))
 
 
@@ -171,8 +182,6 @@ def _cell(value: object) -> str:
 
 
 def _show_json(rows: list[_Row]) -> None:
-    import json
-
     listed = [
         {
             "session": row.session.name,
@@ -187,7 +196,7 @@ def _show_json(rows: list[_Row]) -> None:
         }
         for row in rows
     ]
-    typer.echo(json.dumps({"version": JSON_VERSION, "sessions": listed}, ensure_ascii=False))
+    show_json({"version": JSON_VERSION, "sessions": listed})
 
 
 def _totals(found: Sequence[Archived], rows: Sequence[_Row], listed: Sequence[_Row]) -> str:

@@ -26,6 +26,7 @@ from knowrepo.index.chunk import (
 from knowrepo.index.text import normal_name, stem, words
 from knowrepo.sessions import store
 from knowrepo.sessions.readers import reader_of
+from knowrepo.units import LONGEST_TITLE, shorten
 
 _OWN_SESSION = 3  # parts of the path of a session that is nobody's sub-agent
 
@@ -149,7 +150,7 @@ def put_session(catalog: Catalog, root: Path, path: str, stamp: str) -> None:
         facts = replace(facts, sub_agent=True)
     document = replace(
         document,
-        title=" ".join(facts.title.split())[:200] or name,
+        title=shorten(facts.title, LONGEST_TITLE) or name,
         date=facts.date,
         project=project_name(facts.project),
         branch=facts.branch,

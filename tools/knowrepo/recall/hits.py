@@ -11,10 +11,12 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from knowrepo.index.catalog import Catalog, Document, StoredChunk
+from knowrepo.units import shorten
 
 _SPEAKER = re.compile(r"^(?:User|Assistant|Output): ")
 # What a document's standing leaves of its score, in hundredths.
 _STANDING = {"deprecated": 50, "draft": 90}
+_DIGITS = 8  # of a session's id that are shown, where they tell it
 _SUPERSEDED, _STALE = 50, 80
 
 
@@ -80,9 +82,12 @@ def _shown_path(catalog: Catalog, document: Document) -> str:
     if document.kind == "concept":
         return rest
     # agent/ and the first digits of a uuid; a sub-agent's parent is told likewise
-    parts = rest.split("/")
-    shortest = len(folder) + 1 + len(rest) - len(parts[-1]) + 8
-    return catalog.shown_key(document.key, shortest).removeprefix(f"{folder}/")
+    above, _, own = document.key.rpartition("/")
+    told = catalog.shown_key(document.key, len(document.key) - len(own) + _DIGITS)[len(above) :]
+    _, _, parent = above.removeprefix(f"{folder}/").partition("/")
+    if parent:
+        above = catalog.shown_folder(above, len(above) - len(parent) + _DIGITS)
+    return f"{above}{told}".removeprefix(f"{folder}/")
 
 
 def _marks(document: Document) -> tuple[str, ...]:
@@ -110,13 +115,3 @@ def _is_stale(document: Document) -> bool:
     except ValueError:
         return False
     return datetime.now(UTC) >= (after if after.tzinfo else after.replace(tzinfo=UTC))
-
-
-def shorten(text: str, limit: int) -> str:
-    """Return ``text`` as one line of at most ``limit`` characters, cut at a word, with `…`."""
-    line = " ".join(text.split())
-    if len(line) <= limit:
-        return line
-    cut = line[: limit - 1]
-    space = cut.rfind(" ")
-    return (cut[:space] if space > limit // 2 else cut).rstrip(" ,;:.") + "…"

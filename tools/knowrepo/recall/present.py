@@ -6,11 +6,12 @@ quoted with where it comes from; it is never put as an instruction.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
-from knowrepo.recall.hits import Hit, shorten
+from knowrepo.recall.hits import Hit
 from knowrepo.recall.route import Answer
+from knowrepo.terminal import json_text
+from knowrepo.units import shorten
 
 JSON_VERSION = 1
 _TITLE = 60
@@ -51,7 +52,7 @@ def trail(answer: Answer) -> str:
 
 def as_json(answer: Answer, *, full: bool) -> str:
     """Return an answer as JSON."""
-    return json.dumps(
+    return json_text(
         {
             "version": JSON_VERSION,
             "query": answer.query,
@@ -62,8 +63,7 @@ def as_json(answer: Answer, *, full: bool) -> str:
             "pending": answer.pending,
             "notes": answer.notes,
             "hits": [fields(hit, full=full) for hit in answer.hits],
-        },
-        ensure_ascii=False,
+        }
     )
 
 

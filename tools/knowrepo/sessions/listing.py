@@ -143,6 +143,7 @@ def resolve(repository: Repository, given: str) -> Archived:
             hint=f"give {SHORTEST_PREFIX} characters of its id or more; see `know sessions`",
         )
     begun = [session for session in candidates if session.id.startswith(name)]
+    begun = begun or [s for s in everything if _is_told_by(s, [*folders, name])]
     found = exact or [session for session in begun if not session.parent] or begun
     if not found:
         raise KnowError(f"{given}: no archived session", hint="`know sessions` lists them")
@@ -182,6 +183,18 @@ def short_names(sessions: Iterable[Archived]) -> dict[str, str]:
         shared = max((_shared(session.id, other) for other in beside), default=0)
         names[session.name] = f"{session.agent}/{session.id[: max(_SHOWN_ID, shared + 1)]}"
     return names
+
+
+def _is_told_by(session: Archived, parts: list[str]) -> bool:
+    """Say whether each part begins a part of the session's name, in upper case or in lower."""
+    *folders, name = session.name.lower().split("/")
+    *given, last = [part.lower() for part in parts]
+    pairs = zip(folders, given, strict=False)
+    return (
+        len(given) <= len(folders)
+        and name.startswith(last)
+        and all(folder.startswith(part) for folder, part in pairs)
+    )
 
 
 def _shared(a: str, b: str) -> int:

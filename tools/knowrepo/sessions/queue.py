@@ -12,11 +12,12 @@ the sweep says which entries are its own, and archives what it was given.
    behind its agent, so an end is believed a minute later. A session that has not
    ended may have crashed, or go on: its entry returns with the size and time that
    the transcript had when it was taken, and rests until they differ. After a week
-   without a change or an event it goes too.
+   without a change or an event it goes too. One that names no transcript, where
+   none was found, is looked for again for a day.
 5. Where a newer entry of the hook stands in the place, the old one gives way.
 6. A sweep holds a lock on its folder. A folder whose lock is free was left by a
    sweep that was killed: the next one returns what is in it to the queue.
-7. A file that is no entry is moved to `queue/broken/`, which keeps the last few.
+7. What is no entry, or no regular file, is moved to `queue/broken/`, which keeps the last few.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ import json
 import math
 import os
 import shutil
+import stat
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -38,6 +40,7 @@ from knowrepo import hook
 Mark = tuple[int, int]
 
 ENDED_AFTER = 60
+SOUGHT_FOR = 24 * 3600
 QUIET_AFTER = 7 * 24 * 3600
 EXPIRED_AFTER = 45 * 24 * 3600
 _LEFT_OVER_AFTER = 3600
@@ -120,9 +123,15 @@ class Sweep:
         return sorted(taken, key=lambda entry: entry.time)
 
     def done(self, entry: Entry) -> None:
-        """Say that the transcript was archived as it was when the entry was taken."""
-        ended = entry.closed and self._clock() - entry.time >= ENDED_AFTER
-        if ended or entry.path is None:
+        """Say that the transcript was archived as it was when the entry was taken.
+
+        An entry without a path is one whose transcript was not found (see `Entry.at`).
+        """
+        age = self._clock() - entry.time
+        if entry.path is None:
+            self._forget(entry) if age >= SOUGHT_FOR else self.give_back(entry)
+            return
+        if entry.closed and age >= ENDED_AFTER:
             self._forget(entry)
             return
         content = {
@@ -226,8 +235,7 @@ def _entries(queue: Path) -> list[Path]:
 
 def _parse(file: Path) -> Entry:
     """Read an entry; raises ValueError where the file is none."""
-    with file.open("rb") as stream:
-        data = stream.read(_LARGEST + 1)
+    data = _content(file)
     said = json.loads(data)
     if len(data) > _LARGEST or not isinstance(said, dict):
         raise ValueError("no entry")
@@ -245,6 +253,19 @@ def _parse(file: Path) -> Entry:
     mark = _mark(path) if path else None
     archived = _stored_mark(said.get("archived"))
     return Entry(file.name, agent, path, session, cwd, event, when, closed, mark, archived)
+
+
+def _content(file: Path) -> bytes:
+    """Read a regular file: a pipe of that name would be waited for, a link leads elsewhere."""
+    flags = sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOFOLLOW", "O_BINARY"))
+    number = os.open(file, os.O_RDONLY | flags)
+    try:
+        if not stat.S_ISREG(os.fstat(number).st_mode):
+            raise ValueError("no entry: not a regular file")
+        with open(number, "rb", closefd=False) as stream:
+            return stream.read(_LARGEST + 1)
+    finally:
+        os.close(number)
 
 
 def _mark(path: Path) -> Mark | None:
@@ -303,6 +324,6 @@ def _set_aside(file: Path, broken: Path) -> None:
     with contextlib.suppress(OSError):
         broken.mkdir(mode=0o700, exist_ok=True)
         file.replace(broken / file.name)
-        kept = sorted(broken.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
+        kept = sorted(broken.iterdir(), key=lambda path: path.lstat().st_mtime, reverse=True)
         for old in kept[_MOST_BROKEN:]:
-            old.unlink()
+            shutil.rmtree(old) if old.is_dir() and not old.is_symlink() else old.unlink()

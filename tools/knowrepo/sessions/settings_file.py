@@ -22,6 +22,7 @@ from knowrepo.errors import KnowError
 from knowrepo.sessions import agent_settings
 
 MADE_FILE = "made the file"
+_WAS_BLANK = "was blank: "  # and the white space that was all of it
 _RECORD = "hooks-made.json"
 _UNTOUCHED = "mend it, or move it away; nothing was changed"
 
@@ -100,6 +101,18 @@ def made(file: SettingsFile) -> set[str] | None:
     """Return what of a file was made by us, None where that is not known."""
     names = _record().get(str(file.target))
     return set(names) if isinstance(names, list) else None
+
+
+def was_blank(file: SettingsFile) -> str | None:
+    """Return the name by which it is remembered that a file held nothing, None where it did."""
+    text = None if file.content is None else file.content.decode()
+    return None if text is None or text.strip() else f"{_WAS_BLANK}{text}"
+
+
+def blank(names: set[str]) -> str | None:
+    """Return what a file held that held nothing but white space, as it was remembered."""
+    found = (name for name in names if name.startswith(_WAS_BLANK))
+    return next((name.removeprefix(_WAS_BLANK) for name in found), None)
 
 
 def remember_made(file: SettingsFile, names: set[str] | None) -> None:

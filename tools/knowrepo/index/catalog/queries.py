@@ -260,6 +260,20 @@ class Queries:
                 return prefix
         return key
 
+    def shown_folder(self, folder: str, shortest: int) -> str:
+        """Return a folder of keys cut to ``shortest`` characters or more, while no other has it."""
+        for length in range(shortest, len(folder), 4):
+            prefix = folder[:length]
+            row = self._db.execute(
+                "SELECT 1 FROM documents WHERE key >= ? AND key < ?"
+                " AND key != ? AND NOT (key >= ? AND key < ?) LIMIT 1",
+                (prefix, prefix + _LAST_CHARACTER, folder,
+                 f"{folder}/", f"{folder}/{_LAST_CHARACTER}"),
+            ).fetchone()  # fmt: skip
+            if row is None:
+                return prefix
+        return folder
+
     def shown_id(self, uid: str) -> str:
         """Return the digits of an id that are shown: one more than is unique now, four or more."""
         longest = 0

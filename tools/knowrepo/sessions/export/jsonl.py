@@ -7,20 +7,13 @@ a new key does not.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 from knowrepo.sessions.export.page import Conversation, Limits, Page
 from knowrepo.sessions.record import Record
+from knowrepo.terminal import json_text
 
 FORMAT = 1
-
-# JSON lets these stand as they are; terminals obey some, and some line readers
-# take others for line ends.
-_ESCAPED = {
-    code: f"\\u{code:04x}"
-    for code in (*range(0x7F, 0xA0), 0x2028, 0x2029, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
-}
 
 
 def render(page: Page, limits: Limits) -> Iterator[str]:  # noqa: ARG001
@@ -64,9 +57,4 @@ def _fields(session: str, record: Record) -> dict[str, object]:
 
 
 def _line(value: dict[str, object]) -> str:
-    text = json.dumps(value, ensure_ascii=False).translate(_ESCAPED)
-    try:
-        text.encode()
-    except UnicodeEncodeError:  # half an emoji has a spelling in ASCII only
-        text = json.dumps(value)
-    return f"{text}\n"
+    return f"{json_text(value)}\n"

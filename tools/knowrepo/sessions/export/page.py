@@ -16,13 +16,14 @@ from dataclasses import dataclass, replace
 from knowrepo.errors import KnowError
 from knowrepo.git.layout import Repository
 from knowrepo.sessions import store
-from knowrepo.sessions.export.text import Cut, cut, first_line, shown
+from knowrepo.sessions.export.text import Cut, cut, first_line, shorter, shown
 from knowrepo.sessions.listing import Archived, glance
 from knowrepo.sessions.readers import reader_of
 from knowrepo.sessions.record import Reader, Record, SessionFacts
 
 _HEADING = 100  # characters of a prompt or a title
 _GLANCED = 1 << 25  # bytes beyond which a session is not read twice to be summed up
+_ENDS = 500  # characters of a message that are shown where there is no room for more
 _LEAST = 20  # last records of a conversation that are shown, however full the page is
 
 
@@ -31,8 +32,9 @@ class Limits:
     """How much is shown.
 
     Characters of a message, of a tool's output, and of all outputs of a page;
-    records of a page, and how many of a longer session's last ones. What people
-    asked is shown in any case.
+    records of a page, and how many of a longer session's last ones; characters
+    of all messages of a page, beyond which only both ends of each are shown.
+    Something of what people asked is shown in any case.
     """
 
     message: int = 100_000
@@ -40,9 +42,10 @@ class Limits:
     outputs: int = 8_000_000
     records: int = 12_000
     last: int = 3_000
+    messages: int = 8_000_000
 
 
-FULL = Limits(*[sys.maxsize] * 5)
+FULL = Limits(*[sys.maxsize] * 6)
 
 
 @dataclass(frozen=True)
@@ -69,14 +72,18 @@ class Budget:
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self.records, self.last, self.outputs = limits.records, limits.last, limits.outputs
+        self.messages = limits.messages
 
     def spend(self, entry: Entry) -> Entry:
-        """Return the entry as it is shown, without its output where there is no room for it."""
+        """Return the entry as it is shown, with less of its text where there is no room for it."""
         self.records -= 1
-        if entry.record.role in {"user", "assistant"}:
-            return entry
         head, left_out, tail = entry.text
         size = len(head) + len(tail)
+        if entry.record.role in {"user", "assistant"}:
+            if size > self.messages:
+                return replace(entry, text=shorter(entry.text, _ENDS))
+            self.messages -= size
+            return entry
         if size > self.outputs:
             return replace(entry, text=Cut("", left_out + size))
         self.outputs -= size
@@ -121,6 +128,7 @@ class Conversation:
         budget.last -= len(last)
         if last and not self.session.parent:  # how it ended is not for the middle to use up
             budget.outputs = max(budget.outputs, budget.limits.outputs // 4)
+            budget.messages = max(budget.messages, budget.limits.messages // 4)
         while last:
             yield budget.spend(replace(last.popleft(), skipped=skipped))
             skipped = 0

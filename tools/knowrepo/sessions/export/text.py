@@ -1,39 +1,25 @@
 """Text of a transcript, made safe and short enough to be shown.
 
-Owns what is taken out before any page is written: terminal escapes, control
-characters, and the characters that make text read in another order than it is
-stored in. Escaping for one format is that format's business.
+Owns how long texts and lines are cut. What is taken out before any page is
+written is owned by `knowrepo.terminal`; escaping for one format is that format's
+business.
 """
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from knowrepo.terminal import plain
 from knowrepo.units import count
-
-# Colours, cursor movements, window titles: ECMA-48 control sequences and strings.
-_ESCAPES = re.compile(
-    r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI … final byte
-    r"|\x1b[\]PX^_][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)"  # OSC, DCS, SOS, PM, APC … terminator
-    r"|\x1b[ -/]*[0-~]"  # two-character sequences
-)
-_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufffe\uffff]")
-# Embeddings, overrides and isolates reorder what follows them, in code as in
-# prose; the marks that right-to-left text needs (U+200E, U+200F) do not.
-_REORDERING = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 
 def shown(text: str) -> str:
-    """Return ``text`` without what a terminal or a browser would obey rather than show."""
+    """Return ``text`` as it is shown: nothing in it that is obeyed, and all of it UTF-8."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if text.replace("\n", "").replace("\t", "").isprintable():  # nearly all text, and quick
         return text
-    text = _ESCAPES.sub("", text)
-    text = _CONTROLS.sub("\ufffd", text)
-    text = _REORDERING.sub(lambda match: f"[U+{ord(match[0]):04X}]", text)
-    return text.encode("utf-8", "replace").decode()
+    return plain(text).encode("utf-8", "replace").decode()
 
 
 def one_line(text: str, most: int) -> str:
@@ -78,6 +64,16 @@ def cut(text: str, most: int) -> Cut:
     if (at := text.find("\n", last, last + most // 8)) != -1:
         last = at + 1
     return Cut(text[:first], last - first, text[last:])
+
+
+def shorter(text: Cut, most: int) -> Cut:
+    """Leave out more of the middle, so that at most ``most`` characters stay."""
+    if not text.left_out:
+        return cut(text.head, most)
+    head = text.head[: most - most // 4]
+    tail = text.tail[max(0, len(text.tail) - most // 4) :]
+    dropped = len(text.head) - len(head) + len(text.tail) - len(tail)
+    return Cut(head, text.left_out + dropped, tail)
 
 
 def note(left_out: int, thing: str) -> str:
