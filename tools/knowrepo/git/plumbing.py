@@ -55,6 +55,11 @@ def _index_of_commit(repository: Repository) -> Path | None:
     return path if repository.git_dir.resolve() in path.resolve().parents else None
 
 
+def no_git() -> KnowError:
+    """Return the error where there is no git to run."""
+    return KnowError("git is not installed", hint="install git 2.30 or newer")
+
+
 def git(
     repository: Repository, *arguments: str, data: bytes | None = None, for_commit: bool = False
 ) -> bytes:
@@ -69,7 +74,7 @@ def git(
             check=False,
         )
     except FileNotFoundError as error:
-        raise KnowError("git is not installed", hint="install git 2.30 or newer") from error
+        raise no_git() from error
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
         raise KnowError(
