@@ -26,6 +26,8 @@ from knowrepo.index import Progress, freshness
 from knowrepo.index.catalog import BEHIND, SEEN, Catalog, DamagedError, SQLiteError, told
 from knowrepo.index.documents import put_concept, put_session, put_unreadable
 from knowrepo.sessions import store
+from knowrepo.sessions.forget import is_forgotten
+from knowrepo.sessions.tracked import session_of
 
 _SECONDS_A_TRANSACTION = 0.2
 _BATCH = 64
@@ -150,9 +152,17 @@ def _sources(repository: Repository) -> Iterator[_Source]:
             if not name.endswith(".jsonl") or name.startswith(".") or not _is_text(path):
                 continue
             with contextlib.suppress(FileNotFoundError):  # gone since we looked
-                if stat.S_ISREG(full.lstat().st_mode) and not store.is_part(full):
+                if stat.S_ISREG(full.lstat().st_mode) and not _is_left_out(repository, full):
                     size = sum(part.stat().st_size for part in store.parts(full))
                     yield _Source(path.removesuffix(".jsonl"), path, store.stamp(full), size)
+
+
+def _is_left_out(repository: Repository, path: Path) -> bool:
+    """Say whether a session's file is no document: a part of one, or of a forgotten session."""
+    if store.is_part(path):
+        return True
+    name = session_of(repository, path)
+    return name is not None and is_forgotten(repository, name)
 
 
 def _is_text(path: str) -> bool:
