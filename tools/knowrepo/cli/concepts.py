@@ -103,9 +103,20 @@ def _findings(repo: Repository, paths: list[Path]) -> list[Finding]:
 def _of_sessions(repo: Repository) -> Iterator[Finding]:
     """Yield what is wrong with the archive, and which command mends it."""
     from knowrepo.concepts.validate import Finding
+    from knowrepo.sessions import conflicts
     from knowrepo.sessions.forget import is_forgotten
     from knowrepo.sessions.listing import find
 
+    undecided = conflicts.unmerged(repo)
+    for name, files in undecided.items():
+        how = conflicts.mended_by(repo, name.path(repo.sessions))
+        for path in files:
+            yield Finding(path, 1, 1, "KNOW302", f"in conflict; {how}; then `git add` it")
+    for name, files in conflicts.marked(repo).items():
+        how = conflicts.mended_by(repo, name.path(repo.sessions))
+        for path in files if name not in undecided else ():
+            line = conflicts.marker_line(repo.root / path)
+            yield Finding(path, line, 1, "KNOW305", f"a conflict marker; {how}")
     for session in find(repo, forgotten=True):
         whole = is_forgotten(repo, session.place)
         for one in [session] if whole else session.below:
