@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from helpers import git, make_repository
 from knowrepo.errors import KnowError
-from knowrepo.git.commit import changed, commit_only, refuse_while_busy
+from knowrepo.git.commit import changed, commit_only, ignored, refuse_while_busy
 from knowrepo.git.layout import Repository
 
 
@@ -21,8 +23,12 @@ def here(repository) -> Repository:
     return repository
 
 
+def is_there(path: Path) -> bool:
+    return path.is_file()
+
+
 def archive_and_commit(here: Repository) -> str:
-    return commit_only(here, changed(here, here.sessions), "Archive")
+    return commit_only(here, changed(here, here.sessions, is_there), "Archive")
 
 
 def files_of(here: Repository, commit: str = "HEAD") -> list[str]:
@@ -61,7 +67,7 @@ def test_a_session_that_grew_or_was_staged_before_is_committed(here):
     (here.sessions / "claude" / "a.jsonl").write_text("{}\n{}\n")
     archive_and_commit(here)
     assert git(here.root, "show", "HEAD:sessions/claude/a.jsonl") == "{}\n{}\n"
-    assert changed(here, here.sessions) == []
+    assert changed(here, here.sessions, is_there) == []
 
 
 def test_a_session_that_somebody_deleted_is_not_deleted_from_history(here):
@@ -133,3 +139,91 @@ def test_it_works_in_a_linked_work_tree_and_in_a_folder_of_a_larger_repository(t
     refuse_while_busy(here)
     archive_and_commit(here)
     assert files_of(here) == ["docs/memory/sessions/a.jsonl"]
+
+
+def refuse(here: Repository) -> None:
+    hook = here.git_dir / "hooks" / "pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\nexit 1\n")
+    hook.chmod(0o755)
+
+
+@pytest.mark.parametrize("staged", ["", "{}\n{}\n", None], ids=["as in HEAD", "other", "deleted"])
+def test_a_refused_commit_leaves_what_was_staged_of_a_session(here, staged):
+    archive_and_commit(here)
+    path = here.sessions / "claude" / "a.jsonl"
+    if staged:
+        path.write_text(staged)
+        git(here.root, "add", "sessions")
+    elif staged is None:
+        git(here.root, "rm", "-q", "--cached", "sessions/claude/a.jsonl")
+    path.write_text("{}\n{}\n{}\n")
+    before = status(here), git(here.root, "ls-files", "-s")
+    refuse(here)
+    with pytest.raises(KnowError):
+        archive_and_commit(here)
+    assert (status(here), git(here.root, "ls-files", "-s")) == before
+
+
+def test_a_refused_first_commit_leaves_nothing_staged(repository):
+    (repository.sessions / "a.jsonl").write_text("{}\n")
+    refuse(repository)
+    with pytest.raises(KnowError):
+        archive_and_commit(repository)
+    assert git(repository.root, "ls-files") == ""
+
+
+@pytest.mark.parametrize("removed", ["deleted", "deleted and staged"])
+def test_a_deletion_that_is_wanted_is_committed(here, removed):
+    archive_and_commit(here)
+    (here.sessions / "claude" / "a.jsonl").unlink()
+    if removed == "deleted and staged":
+        git(here.root, "add", "-A")
+    commit_only(here, changed(here, here.sessions, lambda _: True), "Forget")
+    assert status(here) == ""
+    assert "a.jsonl" not in git(here.root, "ls-tree", "-r", "--name-only", "HEAD")
+
+
+def test_what_was_staged_and_never_committed_is_unstaged_where_it_is_gone(here):
+    git(here.root, "add", "sessions")
+    (here.sessions / "claude" / "a.jsonl").unlink()
+    assert commit_only(here, changed(here, here.sessions, lambda _: True), "Forget") == ""
+    assert status(here) == ""
+
+
+def test_a_sparse_checkout_without_the_archive_is_no_hindrance(here):
+    (here.root / "src").mkdir()
+    (here.root / "src" / "a.txt").write_text("x\n")
+    git(here.root, "add", "src")
+    git(here.root, "commit", "-qm", "src")
+    git(here.root, "sparse-checkout", "set", "--cone", "src")
+    archive_and_commit(here)
+    assert files_of(here) == ["sessions/claude/a.jsonl"]
+    (here.sessions / "claude" / "a.jsonl").write_text("{}\n{}\n")
+    archive_and_commit(here)
+    assert git(here.root, "show", "HEAD:sessions/claude/a.jsonl") == "{}\n{}\n"
+    assert "code.py" in git(here.root, "ls-tree", "--name-only", "HEAD")
+
+
+def test_what_is_in_conflict_is_not_resolved_by_adding_it(here):
+    archive_and_commit(here)
+    path = here.sessions / "claude" / "a.jsonl"
+    path.write_text("ours\n")
+    git(here.root, "stash", "-q")
+    path.write_text("theirs\n")
+    git(here.root, "commit", "-qam", "theirs")
+    git(here.root, "stash", "pop", check=False)
+    assert status(here) == "UU sessions/claude/a.jsonl\n"
+    assert changed(here, here.sessions, is_there) == []
+
+
+def test_ignored_files_are_told(here):
+    (here.git_dir / "info" / "exclude").write_text("*.jsonl\n")
+    assert changed(here, here.sessions, is_there) == []
+    assert ignored(here, here.sessions, is_there) == ["sessions/claude/a.jsonl"]
+
+
+def test_a_machine_without_git_is_told_so(here, monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(KnowError, match="git is not installed"):
+        refuse_while_busy(here)

@@ -1,6 +1,11 @@
 from __future__ import annotations
 
+import pytest
+from filelock import FileLock
+
 from helpers import SESSION, WordEmbedder, assistant, jsonl, user
+from knowrepo.errors import KnowError
+from knowrepo.index import purge as module
 from knowrepo.index.build import refresh
 from knowrepo.index.catalog import Catalog
 from knowrepo.index.fill import embed, pending_texts
@@ -12,7 +17,7 @@ from knowrepo.sessions.store import SessionName
 OTHER = "11111111-2222-4333-8444-555555555555"
 
 
-def test_a_forgotten_session_is_in_nothing_that_is_derived(repository):
+def test_a_forgotten_session_is_in_nothing_that_is_derived(repository, tmp_path):
     folder = repository.sessions / "claude"
     folder.mkdir()
     secret = [user("the zebra word", 1), assistant("unicorn answer", 2)]
@@ -27,8 +32,8 @@ def test_a_forgotten_session_is_in_nothing_that_is_derived(repository):
         embed(pending_texts(catalog, store), store, WordEmbedder())
         before = set(catalog.text_hashes())
     assert store.hashes() == before
-    path = f"sessions/claude/{SESSION}.jsonl"
-    texts = texts_of(repository, [path])
+    scratch = tmp_path / "scratch"
+    texts = texts_of(repository, [folder / f"{SESSION}.jsonl"], scratch)
     forget(repository, SessionName("claude", SESSION))
     assert purge(repository, texts) > 0
     catalog = Catalog.open(repository.catalog)
@@ -40,3 +45,24 @@ def test_a_forgotten_session_is_in_nothing_that_is_derived(repository):
     assert b"zebra" not in derived
     assert b"unicorn" not in derived
     assert b"plain words" in derived
+
+
+def test_catalogs_of_all_work_trees_go_and_one_in_use_stops_it(repository, monkeypatch):
+    monkeypatch.setattr(module, "WAIT_SECONDS", 0.01)
+    (repository.sessions / "claude").mkdir()
+    refresh(repository)
+    folders = [
+        repository.common_dir / "know" / "0123456789ab",
+        repository.common_dir / "worktrees" / "wt" / "know",
+        repository.common_dir / "worktrees" / "wt" / "know" / "0123456789ab",
+    ]
+    for folder in folders:
+        folder.mkdir(parents=True)
+        (folder / "catalog.db").write_text("zebra")
+        (folder / "catalog.db-wal").write_text("zebra")
+    with FileLock(folders[1] / "catalog.lock"), pytest.raises(KnowError, match="is indexing"):
+        purge(repository, set())
+    assert all((folder / "catalog.db").is_file() for folder in folders)
+    purge(repository, set())
+    assert not any(list(folder.glob("catalog.db*")) for folder in folders)
+    assert repository.catalog.is_file()

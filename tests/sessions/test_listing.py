@@ -220,3 +220,35 @@ def test_a_glance_reads_on_until_somebody_says_something(repository):
 def test_a_line_longer_than_all_that_is_read_does_no_harm(repository):
     seen, _ = facts_of(repository, tool_result("x" * 3_000_000, 1, 1), user("late", 2))
     assert seen.title == ""
+
+
+# -- forgotten ------------------------------------------------------------------
+
+
+def test_a_forgotten_session_whose_files_are_there_again_is_not_found(repository):
+    put(repository, f"claude/{SESSION}")
+    put(repository, f"claude/{SESSION}.1")
+    put(repository, f"claude/{SESSION}/agent-1")
+    put(repository, f"claude/{OTHER}")
+    put(repository, f"claude/{OTHER}/agent-1")
+    put(repository, f"claude/{OTHER}/agent-2")
+    for name in (SESSION, f"{OTHER}/agent-1"):
+        (repository.sessions / "claude" / f"{name}.forgotten").write_text("forgotten\n")
+    (session,) = find(repository)
+    assert [session.id, *(other.id for other in session.below)] == [OTHER, "agent-2"]
+    with pytest.raises(KnowError, match="was forgotten") as error:
+        resolve(repository, SESSION)
+    assert f"know forget claude/{SESSION} --yes" in error.value.hint
+
+
+@pytest.mark.parametrize("left", [f"{SESSION}", f"{SESSION}.1", f"{SESSION}.7", f"{SESSION}/a-1"])
+def test_what_is_left_of_a_session_names_it_to_be_forgotten(repository, left):
+    path = put(repository, f"claude/{left}")
+    for _ in range(2):
+        for given in (SESSION, SESSION[:8], str(path)):
+            found = resolve(repository, given, forgotten=True)
+            expected = f"claude/{SESSION}"
+            if "/" in left and given == str(path):
+                expected = f"claude/{left}"
+            assert found.name == expected
+        (repository.sessions / "claude" / f"{SESSION}.forgotten").write_text("forgotten\n")

@@ -6,7 +6,10 @@ from pathlib import Path
 import pytest
 
 from helpers import concept, git, jsonl, user, write
+from knowrepo.errors import KnowError
+from knowrepo.sessions import store
 from knowrepo.sessions.archive import archive
+from knowrepo.sessions.publish import publish
 from knowrepo.sessions.scan import Found, files, fix, scan, scan_staged
 
 TOKEN = "gh" + "p_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z5A"
@@ -105,3 +108,28 @@ def test_a_deletion_and_a_link_are_no_findings(committed, tmp_path):
     (committed.sessions / "link.jsonl").symlink_to(tmp_path)
     git(committed.root, "add", "-A")
     assert list(scan_staged(committed)) == []
+
+
+def test_fix_keeps_a_session_in_parts_whole(repository, tmp_path):
+    rows = [user(f"text {number} " + "x" * 200, number) for number in range(40)]
+    rows[3], rows[25] = user(TOKEN, 3), user(TOKEN, 25)
+    first = repository.root / SESSION
+    whole = tmp_path / "whole"
+    whole.write_bytes(jsonl(rows))
+    publish(whole, first, tmp_path / "publish", most=3000)
+    before = store.parts(first)
+    holding = [path for path in before if TOKEN.encode() in path.read_bytes()]
+    assert len(before) > len(holding) == 2
+    done = dict(fix(repository, holding))
+    assert [len(done[path]) for path in holding] == [1, 1]
+    assert found(repository) == []
+    clean = b"".join(store.chunks(first))
+    assert clean == jsonl(rows).replace(TOKEN.encode(), b"[redacted:github-token]")
+
+
+def test_fix_leaves_a_session_in_conflict_to_a_person(repository):
+    path = write(repository, SESSION, f"<<<<<<< a\n{TOKEN}\n=======\n{{}}\n>>>>>>> b\n")
+    before = path.read_bytes()
+    with pytest.raises(KnowError, match=r"`know merge sessions/claude/s\.jsonl`"):
+        list(fix(repository, [path]))
+    assert path.read_bytes() == before

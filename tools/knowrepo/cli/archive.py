@@ -299,13 +299,32 @@ def _refuse_while_busy(here: Repository) -> None:
 
 
 def _commit(here: Repository, *, quiet: bool) -> None:
-    from knowrepo.git.commit import changed, commit_only
+    """Commit what the archive has and git has not; fail where git is told to ignore it."""
+    from functools import partial
 
-    paths = changed(here, here.sessions)
-    if not paths:
-        if not quiet:
-            say("nothing to commit: git has all sessions")
-        return
-    name = commit_only(here, paths, f"Archive {count(len(paths), 'session file')}")
-    if not quiet:
+    from knowrepo.git.commit import changed, commit_only, ignored
+    from knowrepo.sessions.tracked import is_committed
+
+    wanted = partial(is_committed, here)
+    paths = changed(here, here.sessions, wanted)
+    unseen = ignored(here, here.sessions, wanted)
+    name = commit_only(here, paths, _message(here, paths)) if paths else ""
+    if name and not quiet:
         say(f"committed {count(len(paths), 'file')} as {name}")
+    if unseen:
+        more = f" and {len(unseen) - 1} more" if len(unseen) > 1 else ""
+        say(f"git ignores {unseen[0]}{more}, which is not committed")
+        say(f"  `git check-ignore -v {unseen[0]}` names the pattern; remove it")
+        raise typer.Exit(1)
+    if not name and not quiet:
+        say("nothing to commit: git has all sessions")
+
+
+def _message(here: Repository, paths: list[str]) -> str:
+    """Return the commit's message: what comes, what was forgotten."""
+    there = [path for path in paths if (here.work_tree / path).exists()]
+    archived = sum(path.endswith(".jsonl") for path in there)
+    forgotten = sum(path.endswith(".forgotten") for path in there)
+    what = [f"archive {count(archived, 'session file')}"] if archived else []
+    what += [f"forget {count(forgotten, 'session')}"] if forgotten or not what else []
+    return ", ".join(what).capitalize()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -98,7 +99,34 @@ def _findings(repo: Repository, paths: list[Path]) -> list[Finding]:
             )
             for path in listed(repo, FOLDER)
         ]
+        found += _of_sessions(repo)
     return sorted(found)
+
+
+def _of_sessions(repo: Repository) -> Iterator[Finding]:
+    """Yield what is wrong with the archive, and which command mends it."""
+    from knowrepo.concepts.validate import Finding
+    from knowrepo.sessions import conflicts
+    from knowrepo.sessions.forget import is_forgotten
+    from knowrepo.sessions.listing import find
+
+    undecided = conflicts.unmerged(repo)
+    for name, files in undecided.items():
+        how = conflicts.mended_by(repo, name.path(repo.sessions))
+        for path in files:
+            yield Finding(path, 1, 1, "KNOW302", f"in conflict; {how}; then `git add` it")
+    for name, files in conflicts.marked(repo).items():
+        how = conflicts.mended_by(repo, name.path(repo.sessions))
+        for path in files if name not in undecided else ():
+            line = conflicts.marker_line(repo.root / path)
+            yield Finding(path, line, 1, "KNOW305", f"a conflict marker; {how}")
+    for session in find(repo, forgotten=True):
+        whole = is_forgotten(repo, session.place)
+        for one in [session] if whole else session.below:
+            if whole or is_forgotten(repo, one.place):
+                path = one.path.relative_to(repo.root).as_posix()
+                again = f"it was forgotten; remove it again: `know forget {one.name} --yes`"
+                yield Finding(path, 1, 1, "KNOW304", again)
 
 
 def _lines_of(path: Path, entries: tuple[str, ...]) -> list[tuple[str, int]]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from knowrepo.git.layout import Repository
+    from knowrepo.sessions.listing import Archived
 
 
 def forget(
@@ -34,25 +35,49 @@ def forget(
       know forget 768de5d6
       know forget claude/768de5d6 --yes
     """
-    from knowrepo.index import purge
-    from knowrepo.sessions import forget as archive_side
     from knowrepo.sessions.archive import exclusively
     from knowrepo.sessions.listing import resolve
 
     here = repository(repo)
-    found = resolve(here, session)
+    found = resolve(here, session, forgotten=True)
     if not yes:
         _confirm(found.name)
     with exclusively(here, waiting=lambda: say("an archive is running; waiting")):
-        files = archive_side.files_of(here, found.place)
-        paths = [file.relative_to(here.root).as_posix() for file in files]
-        texts = purge.texts_of(here, paths)
-        archive_side.forget(here, found.place)
-        vectors = purge.purge(here, texts)
+        files, vectors = _forget(here, found)
     show(
         f"{found.name}: forgotten; {count(len(files), 'file')}, {count(vectors, 'vector')} removed"
     )
     _say_what_is_left(here, files)
+
+
+def _forget(here: Repository, session: Archived) -> tuple[list[Path], int]:
+    """Forget a session, under the archive's lock; returns its files, and how many vectors went.
+
+    Killed at any point, it can be run again: the files, which tell what else is to
+    go, go last.
+    """
+    import shutil
+
+    from knowrepo.config import load_repository_config
+    from knowrepo.index import purge
+    from knowrepo.sessions import forget as archive_side
+    from knowrepo.sessions.archive import cleared, finish
+
+    scratch = cleared(here)
+    try:
+        # What an earlier run left half published would bring the session back.
+        finish(here, scratch, load_repository_config(here.root).part_megabytes * 1_000_000)
+        firsts = archive_side.first_files_of(here, session.place)
+        texts = purge.texts_of(here, firsts, scratch)
+        archive_side.bury(here, session.place)
+        try:
+            vectors = purge.purge(here, texts)
+        except KnowError as error:
+            again = f"{session.name}: marked as forgotten, and not removed yet: {error.message}"
+            raise KnowError(again, hint=error.hint) from error
+        return archive_side.forget(here, session.place), vectors
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
 
 
 def _confirm(name: str) -> None:

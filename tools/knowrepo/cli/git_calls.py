@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -21,27 +21,11 @@ def merge_session(
 ) -> None:
     """Join two copies of an archived session; git calls this when it merges one.
 
-    Either direction ends in the same bytes. Nothing of either copy is lost, so
-    the ancestor does not matter.
+    Nothing of either copy is lost, so the ancestor does not matter.
     """
-    import shutil
-    from tempfile import TemporaryDirectory
+    from knowrepo.sessions.joining import merge_files
 
-    from knowrepo.sessions.readers import reader_of
-    from knowrepo.sessions.redact.settings import redactor_for
-    from knowrepo.sessions.unite import merge
-
-    above, _, below = path.rpartition("sessions/")
-    agent = PurePosixPath(below).parts[0] if "/" in below else ""
-    reader = reader_of(agent)
-    if reader is None:
-        say(f"{path}: no reader for sessions of {agent or '?'}; left to git as a conflict")
-        raise typer.Exit(1)
-    with TemporaryDirectory(prefix="know-merge-") as scratch:
-        redactor = redactor_for(Path.cwd() / above)  # git runs this at the top of the work tree
-        merged = merge(ours, theirs, reader, Path(scratch), redactor)
-        shutil.copyfile(merged, Path(scratch, "merged"))
-        shutil.copyfile(Path(scratch, "merged"), ours)
+    merge_files(Path.cwd(), path, ours, theirs)  # git runs this at the top of the work tree
 
 
 def sweep(repo: RepoOption = None) -> None:

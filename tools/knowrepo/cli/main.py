@@ -23,6 +23,7 @@ from knowrepo.cli import (
     hooks,
     index,
     init,
+    merge,
     model,
     recall,
     scan,
@@ -45,6 +46,7 @@ app.command("init")(init.init)
 app.command("archive")(archive.archive)
 app.command("sessions")(sessions.sessions)
 app.command("forget")(forget.forget)
+app.command("merge")(merge.merge)
 app.command("export")(export.export)
 app.command("scan")(scan.scan)
 app.command("check")(concepts.check)

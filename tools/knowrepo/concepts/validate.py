@@ -43,6 +43,8 @@ CODES: Mapping[str, tuple[Severity, str, str]] = {
     "KNOW302": ("error", "", "a file is in conflict after a merge"),
     "KNOW301": ("warning", "", "know.toml has a key that means nothing"),
     "KNOW303": ("warning", "", "know.toml allows a secret to be archived"),
+    "KNOW305": ("error", "", "an archived session holds conflict markers"),
+    "KNOW304": ("error", "", "files of a forgotten session are there again"),
 }
 """Code: severity, section of the spec, meaning."""
 

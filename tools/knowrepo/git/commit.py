@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from knowrepo.errors import KnowError
 from knowrepo.git.layout import Repository
-from knowrepo.git.plumbing import environment
+from knowrepo.git.plumbing import environment, no_git
 
 _WHO = ("GIT_AUTHOR_", "GIT_COMMITTER_")
 _AT_WORK = {
@@ -26,6 +26,8 @@ _AT_WORK = {
     "REVERT_HEAD": "a revert",
     "BISECT_LOG": "a bisect",
 }
+_UNMERGED = frozenset({"DD", "AU", "UD", "UA", "DU", "AA", "UU"})
+_UPDATE = ("--add", "--remove", "--ignore-skip-worktree-entries")
 
 
 def refuse_while_busy(repository: Repository) -> None:
@@ -44,34 +46,78 @@ def refuse_while_busy(repository: Repository) -> None:
         )
 
 
-def changed(repository: Repository, folder: Path) -> list[str]:
-    """Return the files below ``folder`` that differ from HEAD and exist, from the work tree."""
+def changed(repository: Repository, folder: Path, wanted: Callable[[Path], bool]) -> list[str]:
+    """Return the paths below ``folder`` that differ from HEAD, relative to the work tree.
+
+    ``wanted`` is asked of each, whether it is there or was deleted. What a merge
+    left in conflict is not among them: to add it would be to resolve it.
+    """
     inside = folder.relative_to(repository.work_tree).as_posix()
     status = ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"]
     done = _git(repository, [*status, "--", inside])
     _raise_on(done, "git status")
-    entries = (os.fsdecode(entry) for entry in done.stdout.split(b"\0") if entry)
-    paths = (entry[3:] for entry in entries)
-    return sorted(path for path in paths if (repository.work_tree / path).is_file())
+    entries = [os.fsdecode(entry) for entry in done.stdout.split(b"\0") if entry]
+    paths = [entry[3:] for entry in entries if entry[:2] not in _UNMERGED]
+    return sorted(path for path in paths if wanted(repository.work_tree / path))
+
+
+def ignored(repository: Repository, folder: Path, wanted: Callable[[Path], bool]) -> list[str]:
+    """Return the files below ``folder`` that git was told to ignore; see `changed`."""
+    inside = folder.relative_to(repository.work_tree).as_posix()
+    listing = ["ls-files", "--others", "--ignored", "--exclude-standard", "-z", "--", inside]
+    done = _git(repository, listing)
+    _raise_on(done, "git ls-files")
+    paths = [os.fsdecode(path) for path in done.stdout.split(b"\0") if path]
+    return sorted(path for path in paths if wanted(repository.work_tree / path))
 
 
 def commit_only(repository: Repository, paths: Iterable[str], message: str) -> str:
     """Commit ``paths``, relative to the work tree; returns the new commit's short name.
 
-    Raises KnowError with git's words where it refuses, as a hook may; what was
-    untracked before is then untracked again.
+    Those that are not there are committed as deleted. The name is empty where HEAD
+    never had any of them. Raises KnowError with git's words where it refuses, as a
+    hook may; git's index then holds of these paths what it held before.
     """
-    given = b"\0".join(os.fsencode(path) for path in paths)
-    files = ["--pathspec-from-file=-", "--pathspec-file-nul"]
-    tracked = set(_git(repository, ["ls-files", "-z"]).stdout.split(b"\0"))
-    _raise_on(_git(repository, ["add", *files], given), "git add")
-    done = _git(repository, ["commit", "--quiet", "--only", "-m", message, *files], given)
-    if done.returncode:
-        new = b"\0".join(path for path in given.split(b"\0") if path not in tracked)
-        if new:
-            _git(repository, ["rm", "--cached", "--quiet", *files], new)
+    given = [os.fsencode(path) for path in paths]
+    staged = _staged(repository)
+    in_head = _git(repository, ["ls-tree", "-r", "-z", "--name-only", "--full-tree", "HEAD"])
+    known = set(in_head.stdout.split(b"\0"))  # none before the first commit
+    there = {path for path in given if (repository.work_tree / os.fsdecode(path)).exists()}
+    committed = [path for path in given if path in there or path in known]
+    done = None
+    try:
+        # Plumbing: `git add` takes neither what is staged as deleted already, nor
+        # what lies outside a sparse checkout.
+        added = _git(repository, ["update-index", *_UPDATE, "-z", "--stdin"], _nul(given))
+        _raise_on(added, "git update-index")
+        if not committed:
+            return ""
+        files = ["--pathspec-from-file=-", "--pathspec-file-nul"]
+        commit = ["commit", "--quiet", "--only", "-m", message, *files]
+        done = _git(repository, commit, _nul(committed))
         _raise_on(done, "git commit")
+    finally:
+        if committed and (done is None or done.returncode):
+            _restore(repository, given, staged)
     return _git(repository, ["rev-parse", "--short", "HEAD"]).stdout.decode().strip()
+
+
+def _staged(repository: Repository) -> dict[bytes, bytes]:
+    """Return by path what git's index holds, each as `update-index --index-info` takes it."""
+    listing = _git(repository, ["ls-files", "--stage", "-z"])
+    _raise_on(listing, "git ls-files")
+    return {entry.partition(b"\t")[2]: entry for entry in listing.stdout.split(b"\0") if entry}
+
+
+def _restore(repository: Repository, paths: list[bytes], staged: dict[bytes, bytes]) -> None:
+    new = [path for path in paths if path not in staged]
+    _git(repository, ["update-index", "--force-remove", "-z", "--stdin"], _nul(new))
+    old = [staged[path] for path in paths if path in staged]
+    _git(repository, ["update-index", "-z", "--index-info"], _nul(old))
+
+
+def _nul(fields: Iterable[bytes]) -> bytes:
+    return b"".join(field + b"\0" for field in fields)
 
 
 def _raise_on(done: subprocess.CompletedProcess[bytes], what: str) -> None:
@@ -86,4 +132,7 @@ def _git(
     command = ["git", "--literal-pathspecs", "-C", str(repository.work_tree), *arguments]
     who = {key: value for key, value in os.environ.items() if key.startswith(_WHO)}
     env = {**environment(repository), **who}
-    return subprocess.run(command, input=given, capture_output=True, check=False, env=env)
+    try:
+        return subprocess.run(command, input=given, capture_output=True, check=False, env=env)
+    except FileNotFoundError as error:
+        raise no_git() from error

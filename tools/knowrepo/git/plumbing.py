@@ -12,8 +12,9 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from knowrepo.errors import KnowError
 from knowrepo.git.layout import Repository
@@ -55,10 +56,22 @@ def _index_of_commit(repository: Repository) -> Path | None:
     return path if repository.git_dir.resolve() in path.resolve().parents else None
 
 
+def no_git() -> KnowError:
+    """Return the error where there is no git to run."""
+    return KnowError("git is not installed", hint="install git 2.30 or newer")
+
+
 def git(
-    repository: Repository, *arguments: str, data: bytes | None = None, for_commit: bool = False
+    repository: Repository,
+    *arguments: str,
+    data: bytes | None = None,
+    for_commit: bool = False,
+    expected: tuple[int, ...] = (0,),
 ) -> bytes:
-    """Run git in the root of ``repository`` and return its standard output."""
+    """Run git in the root of ``repository`` and return its standard output.
+
+    Raises KnowError where it exits with another code than those ``expected``.
+    """
     try:
         done = subprocess.run(
             ["git", "-C", str(repository.root), *arguments],
@@ -69,8 +82,8 @@ def git(
             check=False,
         )
     except FileNotFoundError as error:
-        raise KnowError("git is not installed", hint="install git 2.30 or newer") from error
-    if done.returncode:
+        raise no_git() from error
+    if done.returncode not in expected:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
         raise KnowError(
             f"git {arguments[0]} failed in {repository.root}: {said[-1] if said else 'no message'}"
@@ -110,10 +123,52 @@ def untracked(repository: Repository, folder: str) -> list[str]:
     return _names(git(repository, "ls-files", "--others", "--exclude-standard", "-z", "--", folder))
 
 
-def unmerged(repository: Repository, folder: str) -> list[str]:
+def unmerged(repository: Repository, *folders: str) -> list[str]:
     """Return the names that a merge left in conflict."""
-    listing = git(repository, "ls-files", "--unmerged", "-z", "--", folder)
+    listing = git(repository, "ls-files", "--unmerged", "-z", "--", *folders)
     return sorted({name.partition("\t")[2] for name in _names(listing)})
+
+
+class Entry(NamedTuple):
+    """A file of git's index. Stage 2 is ours and 3 theirs, 0 where there is no conflict."""
+
+    path: str
+    stage: int
+    oid: str
+
+
+def entries(repository: Repository, folder: str) -> list[Entry]:
+    """Return the regular files below ``folder`` that git's index holds, in every stage."""
+    found: list[Entry] = []
+    for name in _names(git(repository, "ls-files", "--stage", "-z", "--", folder)):
+        head, _, path = name.partition("\t")
+        mode, oid, stage = head.split(" ")
+        if mode.startswith("100"):
+            found.append(Entry(path, int(stage), oid))
+    return found
+
+
+def tree(repository: Repository, commit: str, folder: str) -> dict[str, str]:
+    """Return ``{path: blob oid}`` of the regular files in ``folder`` of a commit, not below it."""
+    found: dict[str, str] = {}
+    for name in _names(git(repository, "ls-tree", "-z", commit, "--", f"{folder}/")):
+        head, _, path = name.partition("\t")
+        if head.startswith("100"):
+            found[path] = head.split(" ")[2]
+    return found
+
+
+def with_lines(repository: Repository, folder: str, patterns: Iterable[str]) -> list[str]:
+    """Return the files below ``folder`` with a line that matches one of ``patterns``.
+
+    Looks at those that git tracks, as they are in the work tree, and at new ones.
+    """
+    options = [option for pattern in patterns for option in ("-e", pattern)]
+    listing = git(
+        repository, "grep", "--untracked", "--text", "--files-with-matches", "-z", *options,
+        "--", folder, expected=(0, 1),
+    )  # fmt: skip
+    return _names(listing)
 
 
 def _names(listing: bytes) -> list[str]:
@@ -190,8 +245,9 @@ def commit_dates(repository: Repository, folder: str) -> dict[str, str]:
 
 def has_commits(repository: Repository) -> bool:
     """Say whether HEAD names a commit yet."""
-    try:
-        git(repository, "rev-parse", "--verify", "--quiet", "HEAD")
-    except KnowError:
-        return False
-    return True
+    return is_commit(repository, "HEAD")
+
+
+def is_commit(repository: Repository, name: str) -> bool:
+    """Say whether ``name``, as HEAD or MERGE_HEAD, names a commit."""
+    return bool(git(repository, "rev-parse", "--verify", "--quiet", name, expected=(0, 1)))

@@ -25,7 +25,9 @@ from knowrepo.git.layout import Repository
 from knowrepo.index import Progress, freshness
 from knowrepo.index.catalog import BEHIND, SEEN, Catalog, DamagedError, SQLiteError, told
 from knowrepo.index.documents import put_concept, put_session, put_unreadable
-from knowrepo.sessions import store
+from knowrepo.sessions import conflicts, store
+from knowrepo.sessions.forget import is_forgotten
+from knowrepo.sessions.tracked import session_of
 
 _SECONDS_A_TRANSACTION = 0.2
 _BATCH = 64
@@ -110,9 +112,13 @@ def _bring_up(
     known = catalog.states()
     present = {source.key: source for source in _sources(repository)}
     # What a merge left in conflict stays as it was until a person has decided.
-    undecided = {p.rpartition(".")[0] for p in plumbing.unmerged(repository, FOLDER)}
+    undecided = _undecided(repository)
     gone = [key for key in known if key not in present and key not in undecided]
-    changed = [source for source in present.values() if not _is_known(source, known)]
+    changed = [
+        source
+        for source in present.values()
+        if source.key not in undecided and not _is_known(source, known)
+    ]
     changed.sort(key=lambda s: (not _is_concept(s), s.path))
     most = None if budget is None else int(budget * BYTES_A_SECOND)
     late = [source for source in changed if most is not None and source.size > most]
@@ -139,6 +145,12 @@ def _bring_up(
     return Refreshed(indexed, len(gone), behind, notes=tuple(notes))
 
 
+def _undecided(repository: Repository) -> set[str]:
+    """Return the keys of the concepts and sessions that a merge left in conflict."""
+    found = {path.rpartition(".")[0] for path in plumbing.unmerged(repository, FOLDER)}
+    return found | {f"sessions/{name}" for name in conflicts.unmerged(repository)}
+
+
 def _sources(repository: Repository) -> Iterator[_Source]:
     for path, oid in plumbing.tracked(repository, FOLDER).items():
         if is_concept_path(path):
@@ -150,9 +162,17 @@ def _sources(repository: Repository) -> Iterator[_Source]:
             if not name.endswith(".jsonl") or name.startswith(".") or not _is_text(path):
                 continue
             with contextlib.suppress(FileNotFoundError):  # gone since we looked
-                if stat.S_ISREG(full.lstat().st_mode) and not store.is_part(full):
+                if stat.S_ISREG(full.lstat().st_mode) and not _is_left_out(repository, full):
                     size = sum(part.stat().st_size for part in store.parts(full))
                     yield _Source(path.removesuffix(".jsonl"), path, store.stamp(full), size)
+
+
+def _is_left_out(repository: Repository, path: Path) -> bool:
+    """Say whether a session's file is no document: a part of one, or of a forgotten session."""
+    if store.is_part(path):
+        return True
+    name = session_of(repository, path)
+    return name is not None and is_forgotten(repository, name)
 
 
 def _is_text(path: str) -> bool:
@@ -211,6 +231,9 @@ def _index_some(
             late.append(source)
         except SQLiteError:
             raise
+        except KnowError as error:
+            notes.append(f"{source.path}: not indexed: {error.message}")
+            put_unreadable(catalog, source.path, source.mark)
         except Exception as error:
             # What no reader foresaw costs one document, not the catalog.
             notes.append(f"{source.path}: not indexed: {type(error).__name__}: {error}")

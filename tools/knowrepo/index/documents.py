@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from knowrepo.concepts.document import parse
 from knowrepo.concepts.model import Concept, from_document
 from knowrepo.concepts.tags import TAG_INDEX, concept_path, read_tag_index
+from knowrepo.errors import KnowError
 from knowrepo.git.layout import Repository
 from knowrepo.index.catalog import Catalog, Document, Field, StoredChunk
 from knowrepo.index.chunk import (
@@ -25,6 +26,7 @@ from knowrepo.index.chunk import (
 )
 from knowrepo.index.text import normal_name, stem, words
 from knowrepo.sessions import store
+from knowrepo.sessions.conflicts import marker_line
 from knowrepo.sessions.readers import reader_of
 from knowrepo.units import LONGEST_TITLE, shorten
 
@@ -122,7 +124,8 @@ def _front_matter(concept: Concept) -> list[tuple[str, Field]]:
 def put_session(catalog: Catalog, root: Path, path: str, stamp: str) -> None:
     """Put the archived session at ``path``, relative to ``root``, into the catalog.
 
-    Where its content is what the catalog has, only the stamp is noted.
+    Where its content is what the catalog has, only the stamp is noted. Raises
+    KnowError where it holds conflict markers: which lines are its own is not known.
     """
     key = path.removesuffix(".jsonl")
     agent, name = PurePosixPath(path).parts[1], PurePosixPath(path).stem
@@ -131,6 +134,10 @@ def put_session(catalog: Catalog, root: Path, path: str, stamp: str) -> None:
     if catalog.oid_of(key) == oid:  # touched, not changed
         catalog.restamp(key, stamp=stamp)
         return
+    for part in store.parts(root / path):
+        line = marker_line(part)
+        if line:
+            raise KnowError(f"line {line} is a conflict marker; `know merge {path}` mends it")
     document = Document(
         key=key,
         uid=document_id(key),

@@ -15,6 +15,7 @@ from typing import Literal
 from knowrepo.config import write_atomically
 from knowrepo.git.layout import Repository
 from knowrepo.sessions import store
+from knowrepo.sessions.conflicts import Conflicts
 from knowrepo.sessions.forget import is_forgotten
 from knowrepo.sessions.projects import Projects
 from knowrepo.sessions.store import SessionName
@@ -32,6 +33,7 @@ class Admission:
     def __init__(self, repository: Repository, projects: Projects | None) -> None:
         self._repository = repository
         self._projects = projects
+        self._conflicts = Conflicts(repository)
         self._file = repository.locks / "private.json"
         self._private: set[str] = set()
         self._gone: set[str] = set()
@@ -39,7 +41,16 @@ class Admission:
             self._private = set(map(str, json.loads(self._file.read_bytes())))
 
     def of(self, name: SessionName, folder: str, folder_hash: str = "") -> Verdict:
-        """Return the verdict on a session that worked in ``folder``."""
+        """Return the verdict on a session that worked in ``folder``.
+
+        Raises KnowError where git has the session in conflict: a person decides first.
+        """
+        verdict = self._of(name, folder, folder_hash)
+        if verdict == "admitted":
+            self._conflicts.refuse(name)
+        return verdict
+
+    def _of(self, name: SessionName, folder: str, folder_hash: str) -> Verdict:
         if is_forgotten(self._repository, name) or f"{name.agent}/{name.parent}" in self._gone:
             self.gone(str(name))
             return "forgotten"

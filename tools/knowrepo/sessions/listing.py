@@ -10,13 +10,15 @@ from __future__ import annotations
 import io
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from knowrepo.errors import KnowError
 from knowrepo.git.layout import Repository
 from knowrepo.sessions import store
+from knowrepo.sessions.forget import TOMBSTONE
 from knowrepo.sessions.lines import Line, read_lines
 from knowrepo.sessions.readers import reader_of
 from knowrepo.sessions.record import SessionFacts
@@ -75,21 +77,39 @@ class Archived:
 # -- finding -------------------------------------------------------------------
 
 
-def find(repository: Repository) -> list[Archived]:
-    """Return the archived sessions, each with its sub-agents, ordered by name."""
+def find(repository: Repository, *, forgotten: bool = False) -> list[Archived]:
+    """Return the archived sessions, each with its sub-agents, ordered by name.
+
+    One that was forgotten is no more archived, though a merge may have brought its
+    files back; with ``forgotten`` it is found too, by whichever file of it is left.
+    """
     top = repository.inside(repository.sessions)
     found: list[Archived] = []
     for agent in _folders(top):
-        own = {session.id: session for session in _sessions(top / agent, agent)}
+        gone = set() if forgotten else _forgotten(top / agent)
+        own = {
+            session.id: session for session in _sessions(top / agent, agent, forgotten=forgotten)
+        }
         for parent in _folders(top / agent):
-            below = tuple(_sessions(top / agent / parent, agent, parent))
-            if below:
+            folder = top / agent / parent
+            below = tuple(_sessions(folder, agent, parent, forgotten=forgotten))
+            if below and parent not in gone:
                 path = top / agent / f"{parent}{_SUFFIX}"
                 own[parent] = replace(
                     own.get(parent, Archived(agent, parent, path)), below=below
                 )  # fmt: skip
         found += (own[name] for name in sorted(own))
     return found
+
+
+def _forgotten(folder: Path) -> set[str]:
+    """Return the ids of the sessions in a folder that have a tombstone."""
+    with os.scandir(folder) as entries:
+        return {
+            entry.name.removesuffix(TOMBSTONE)
+            for entry in entries
+            if entry.name.endswith(TOMBSTONE)
+        }
 
 
 def _folders(folder: Path) -> list[str]:
@@ -100,43 +120,53 @@ def _folders(folder: Path) -> list[str]:
         return []
 
 
-def _sessions(folder: Path, agent: str, parent: str = "") -> Iterator[Archived]:
+def _sessions(
+    folder: Path, agent: str, parent: str = "", *, forgotten: bool = False
+) -> Iterator[Archived]:
+    gone = set() if forgotten else _forgotten(folder)
     with os.scandir(folder) as entries:
         sizes = {
             entry.name.removesuffix(_SUFFIX): entry.stat().st_size
             for entry in entries
             if entry.name.endswith(_SUFFIX) and entry.is_file(follow_symlinks=False)
         }
-    whole = {name: 0 for name in sorted(sizes) if _first_part(name, sizes) == name}
-    for name, size in sizes.items():
-        whole[_first_part(name, sizes)] += size
+    whole: dict[str, int] = {}
+    for name in sorted(sizes):
+        first = _first_part(name, None if forgotten else {*sizes, *gone})
+        whole[first] = whole.get(first, 0) + sizes[name]
     for name, size in whole.items():
-        yield Archived(agent, name, folder / f"{name}{_SUFFIX}", size, parent)
+        if name not in gone:
+            yield Archived(agent, name, folder / f"{name}{_SUFFIX}", size, parent)
 
 
-def _first_part(name: str, names: Iterable[str]) -> str:
+def _first_part(name: str, names: Container[str] | None) -> str:
+    """Return the session that a file's stem names; ``names`` has those that may be one."""
     part = _PART.fullmatch(name)
-    return part[1] if part and part[1] in names else name
+    return part[1] if part and (names is None or part[1] in names) else name
 
 
 # -- naming --------------------------------------------------------------------
 
 
-def resolve(repository: Repository, given: str) -> Archived:
+def resolve(repository: Repository, given: str, *, forgotten: bool = False) -> Archived:
     """Return the session that ``given`` names.
 
     That is a path of an archived file, an id, `AGENT/ID`, or the beginning of an
-    id. Sub-agents are looked at where no session answers to it.
+    id. Sub-agents are looked at where no session answers to it. For ``forgotten``
+    see `find`.
     """
-    sessions = find(repository)
-    if not sessions:
+    sessions = find(repository, forgotten=forgotten)
+    if not sessions and (forgotten or not find(repository, forgotten=True)):
         raise KnowError("nothing is archived yet", hint="know archive PATH…")
+    if forgotten:  # a part may be all that is left
+        given = _without_part(given)
     everything = [*sessions, *(other for session in sessions for other in session.below)]
     if given.endswith(_SUFFIX):
         return _at_path(repository, everything, given)
     *folders, name = [part for part in given.split("/") if part] or [""]
     candidates = [s for s in everything if folders == s.name.split("/")[: len(folders)]]
-    exact = [session for session in candidates if session.id == name]
+    exact = [session for session in candidates if session.name == given]
+    exact = exact or [session for session in candidates if session.id == name]
     if not exact and len(name) < SHORTEST_PREFIX:
         raise KnowError(
             f"{given}: too short to name a session",
@@ -146,12 +176,23 @@ def resolve(repository: Repository, given: str) -> Archived:
     begun = begun or [s for s in everything if _is_told_by(s, [*folders, name])]
     found = exact or [session for session in begun if not session.parent] or begun
     if not found:
-        raise KnowError(f"{given}: no archived session", hint="`know sessions` lists them")
+        raise _unknown(repository, given, forgotten=forgotten)
     if len(found) > 1:
         names = ", ".join(session.name for session in found[:_CANDIDATES])
         more = f" and {len(found) - _CANDIDATES} more" if len(found) > _CANDIDATES else ""
         raise KnowError(f"{given}: {len(found)} sessions begin so", hint=f"{names}{more}")
     return found[0]
+
+
+def _unknown(repository: Repository, given: str, *, forgotten: bool) -> KnowError:
+    """Return the error for a name that no session answers to, or only one that was forgotten."""
+    if not forgotten:
+        with suppress(KnowError):
+            name = resolve(repository, given, forgotten=True).name
+            return KnowError(
+                f"{name}: was forgotten", hint=f"its files are here: `know forget {name} --yes`"
+            )
+    return KnowError(f"{given}: no archived session", hint="`know sessions` lists them")
 
 
 def _at_path(repository: Repository, everything: list[Archived], given: str) -> Archived:
@@ -172,6 +213,11 @@ def _whole(path: Path) -> str:
     stem = path.name.removesuffix(_SUFFIX)
     part = _PART.fullmatch(stem)
     return part[1] if part else stem
+
+
+def _without_part(given: str) -> str:
+    part = None if given.endswith(_SUFFIX) else _PART.fullmatch(given)
+    return part[1] if part else given
 
 
 def short_names(sessions: Iterable[Archived]) -> dict[str, str]:

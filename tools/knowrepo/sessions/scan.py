@@ -10,21 +10,25 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
-from filelock import FileLock, Timeout
-
-from knowrepo.config import write_atomically
+from knowrepo.config import load_repository_config, write_atomically
 from knowrepo.errors import KnowError
 from knowrepo.git import plumbing
 from knowrepo.git.layout import Repository
-from knowrepo.sessions import growth
+from knowrepo.sessions import growth, store
+from knowrepo.sessions.archive import cleared, exclusively, finish
+from knowrepo.sessions.conflicts import Conflicts
 from knowrepo.sessions.keep import Kept, archived_line
 from knowrepo.sessions.lines import Line, read_lines
+from knowrepo.sessions.publish import PUBLISHING, publish
 from knowrepo.sessions.redact import Redactor
 from knowrepo.sessions.redact.settings import redactor_for
+from knowrepo.sessions.tracked import session_of
 
 FOLDERS = ("sessions", "concepts")
 
@@ -93,41 +97,85 @@ def fix(
     *,
     waiting: Callable[[], None] = lambda: None,
 ) -> Iterator[tuple[Path, list[Found]]]:
-    """Bring archived sessions to today's rules, each in one step; yields what was redacted."""
+    """Bring archived sessions to today's rules, each in one step; yields what was redacted.
+
+    A session in several parts is brought as a whole, with its first one. Raises
+    KnowError at a session that a merge left in conflict.
+    """
     redactor = redactor_for(repository.root)
-    repository.locks.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(repository.locks / "archive.lock")
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        waiting()
-        lock.acquire()
-    try:
+    conflicts = Conflicts(repository)
+    parted: dict[Path, list[Found]] = {}
+    with exclusively(repository, waiting):
         for path in paths:
-            yield path, _fixed(repository, repository.inside(path), redactor)
-    finally:
-        lock.release()
+            if path in parted:
+                yield path, parted[path]
+                continue
+            name = session_of(repository, repository.inside(path))
+            files = [path]
+            if name is not None:
+                conflicts.refuse(name)
+                files = store.parts(name.path(repository.sessions))
+            if path in files and len(files) > 1:
+                parted.update(_fixed_parts(repository, files, redactor))
+                yield path, parted[path]
+            else:
+                yield path, _fixed(repository, path, redactor)
 
 
 def _fixed(repository: Repository, path: Path, redactor: Redactor) -> list[Found]:
     """Redact one archived session; the old bytes or the new are there, never half."""
-    name = shown(repository, path)
-    found: list[Found] = []
     temporary = repository.locks / "scan.jsonl"
     try:
-        with path.open("rb") as stream, temporary.open("wb") as out:
-            for line in read_lines(_whole(stream)):
-                kept = Kept()
-                clean = None if growth.is_marker(line.raw) else archived_line(line, kept, redactor)
-                found += [Found(name, line.number, kind) for kind in kept.redacted.elements()]
-                # Nothing shortens an archived session: what would be left out today stays.
-                out.write((line.raw if clean is None else clean) + b"\n")
+        with temporary.open("wb") as out:
+            found = _clean(repository, path, out, redactor)
             out.flush()
             os.fsync(out.fileno())
         if found:
             _publish(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
+    return found
+
+
+def _fixed_parts(
+    repository: Repository, files: list[Path], redactor: Redactor
+) -> dict[Path, list[Found]]:
+    """Redact a session in several parts: each says what stands before it, so all are cut anew."""
+    most = load_repository_config(repository.root).part_megabytes * 1_000_000
+    scratch = cleared(repository)
+    try:
+        finish(repository, scratch, most)
+        temporary = scratch / "scan.jsonl"
+        with temporary.open("wb") as out:
+            found = {
+                path: _clean(repository, path, out, redactor, is_part=path != files[0])
+                for path in files
+            }
+        if any(found.values()):
+            publish(temporary, files[0], repository.locks / PUBLISHING, most=most)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    return found
+
+
+def _clean(
+    repository: Repository, path: Path, out: IO[bytes], redactor: Redactor, *, is_part: bool = False
+) -> list[Found]:
+    """Write what is archived at ``path``, redacted; returns what was.
+
+    Of a part the line that says what stands before it is left out.
+    """
+    name = shown(repository, path)
+    found: list[Found] = []
+    with path.open("rb") as stream:
+        for line in read_lines(_whole(stream)):
+            if is_part and line.number == 1:
+                continue
+            kept = Kept()
+            clean = None if growth.is_marker(line.raw) else archived_line(line, kept, redactor)
+            found += [Found(name, line.number, kind) for kind in kept.redacted.elements()]
+            # Nothing shortens an archived session: what would be left out today stays.
+            out.write((line.raw if clean is None else clean) + b"\n")
     return found
 
 

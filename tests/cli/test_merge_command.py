@@ -1,0 +1,230 @@
+"""``know merge``, git's driver, and what a conflict keeps know from doing; with real git."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from helpers import SESSION, assistant, git, jsonl, make_repository, transcript, user
+from knowrepo.cli.main import main
+from knowrepo.git.drivers import install
+from knowrepo.git.layout import Repository, repository_at
+from knowrepo.sessions.archive import archive
+from knowrepo.sessions.store import chunks, parts
+
+PATH = f"sessions/claude/{SESSION}.jsonl"
+BASE = [user("one", 1), assistant("two", 2)]
+MINE = [*BASE, user("the walrus", 3), assistant("answer", 4)]
+THEIRS = [*BASE, user("the narwhal", 8), assistant("other", 9), user("more", 10)]
+
+
+class Result:
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+
+
+@pytest.fixture
+def know(capsys, monkeypatch, repository):
+    monkeypatch.chdir(repository.root)
+
+    def run(*arguments: str) -> Result:
+        code = main(list(arguments))
+        captured = capsys.readouterr()
+        return Result(code, captured.out, captured.err)
+
+    return run
+
+
+def whole(here: Repository) -> bytes:
+    return b"".join(chunks(here.sessions / "claude" / f"{SESSION}.jsonl"))
+
+
+def many(number: int, word: str) -> list[dict]:
+    return [user(f"{word} {n} " + "x" * 200, n, uuid=f"{word}-{n}") for n in range(number)]
+
+
+def joined(folder: Path, *snapshots: list[dict]) -> bytes:
+    """What one archive makes of the snapshots, in one file."""
+    here = make_repository(folder / "reference")
+    for number, records in enumerate(snapshots):
+        list(archive(here, [transcript(folder / f"reference-{number}", records)]))
+    return whole(here)
+
+
+def part_ways(here: Repository, folder: Path, base, mine, theirs, **options) -> None:
+    """Make branches `main` and `other` that archived different snapshots of a session."""
+    for branch, records in (("main", base), ("other", theirs), ("main", mine)):
+        git(here.root, "checkout", "-q", *([] if branch == "main" else ["-b"]), branch, check=False)
+        list(archive(here, [transcript(folder / branch, records)], **options))
+        git(here.root, "add", "-A")
+        git(here.root, "commit", "-qm", branch)
+
+
+@pytest.fixture
+def in_conflict(repository, tmp_path) -> Repository:
+    """A repository in which git merged line by line, without the driver."""
+    part_ways(repository, tmp_path, BASE, MINE, THEIRS)
+    git(repository.root, "merge", "other", check=False)
+    assert git(repository.root, "status", "--porcelain") == f"UU {PATH}\n"
+    assert b"\n<<<<<<< " in (repository.root / PATH).read_bytes()
+    return repository
+
+
+def test_a_session_in_conflict_is_left_alone_and_the_command_is_named(know, in_conflict, tmp_path):
+    before = (in_conflict.root / PATH).read_bytes()
+    more = transcript(tmp_path / "more", [*MINE, user("later", 5)])
+    result = know("archive", str(more))
+    assert result.code == 1
+    assert f"`know merge {PATH}`" in result.err
+    assert (in_conflict.root / PATH).read_bytes() == before
+    found = [line for line in know("check").out.splitlines() if "sessions/" in line]
+    assert len(found) == 1
+    assert found[0].startswith(f"{PATH}:1:1: error KNOW302 ")
+    assert f"`know merge {PATH}`" in found[0]
+
+
+def test_what_is_indexed_of_a_session_in_conflict_is_what_was_before(know, repository, tmp_path):
+    part_ways(repository, tmp_path, BASE, MINE, THEIRS)
+    know("index", "--no-vectors")
+    git(repository.root, "merge", "other", check=False)
+    assert "walrus" in know("recall", "walrus").out
+    assert "narwhal" not in know("recall", "narwhal").out
+
+
+@pytest.mark.parametrize("how", ["merge", "rebase", "stash", "cherry-pick"])
+def test_merge_joins_what_both_sides_had_and_adds_nothing(know, repository, tmp_path, how):
+    if how == "stash":
+        list(archive(repository, [transcript(tmp_path / "a", BASE)]))
+        git(repository.root, "add", "-A")
+        git(repository.root, "commit", "-qm", "base")
+        list(archive(repository, [transcript(tmp_path / "b", MINE)]))
+        git(repository.root, "stash", "-q")
+        list(archive(repository, [transcript(tmp_path / "c", THEIRS)]))
+        git(repository.root, "commit", "-qam", "theirs")
+        git(repository.root, "stash", "pop", check=False)
+    else:
+        part_ways(repository, tmp_path, BASE, MINE, THEIRS)
+        git(repository.root, how, "other", check=False)
+    staged = git(repository.root, "ls-files", "-s")
+    assert " 2\t" in staged
+    result = know("merge")
+    assert (result.code, result.out) == (0, f"claude/{SESSION}: joined\n")
+    assert f"git add -A -- {PATH}" in result.err
+    assert whole(repository) == joined(tmp_path, MINE, THEIRS)
+    assert git(repository.root, "ls-files", "-s") == staged
+    git(repository.root, "add", "-A", "--", PATH)
+    assert know("check").code == 0
+    assert know("merge").err == "no session is in conflict\n"
+
+
+@pytest.mark.parametrize("style", ["merge", "diff3"])
+def test_conflict_markers_that_were_committed_are_found_and_mended(
+    know, in_conflict, tmp_path, style
+):
+    git(in_conflict.root, "checkout", f"--conflict={style}", "--", PATH)
+    git(in_conflict.root, "commit", "-qam", "markers and all")
+    result = know("check")
+    assert result.code == 1
+    assert f"{PATH}:3:1: error KNOW305" in result.out
+    assert "conflict marker" in know("index", "--no-vectors").err
+    assert "narwhal" not in know("recall", "narwhal").out
+    more = transcript(tmp_path / "more", [*MINE, user("later", 5)])
+    assert know("archive", str(more)).code == 1
+    assert b"know.bad" not in whole(in_conflict)
+    assert know("merge", PATH).code == 0
+    assert whole(in_conflict) == joined(tmp_path, MINE, THEIRS)
+    assert know("check").code == 0
+    assert know("archive", str(more)).code == 0
+    assert "narwhal" in know("recall", "narwhal").out
+
+
+@pytest.mark.parametrize("driver", [True, False], ids=["with the driver", "line by line"])
+@pytest.mark.parametrize("how", ["merge", "rebase"])
+def test_a_session_in_parts_is_joined_as_a_whole(know, repository, tmp_path, driver, how):
+    attributes = "sessions/**/*.jsonl -text merge=know-session\n"
+    (repository.root / ".gitattributes").write_text(attributes)
+    if driver:
+        install(repository)
+    base = many(20, "base")
+    mine, theirs = [*base, *many(30, "mine")], [*base, *many(33, "theirs")]
+    part_ways(repository, tmp_path, base, mine, theirs, part_bytes=3000)
+    git(repository.root, how, "other", check=False)
+    assert "UU " in git(repository.root, "status", "--porcelain")
+    result = know("merge")
+    assert result.code == 0
+    assert whole(repository) == joined(tmp_path, mine, theirs)
+    command = result.err.splitlines()[-1].partition(": ")[2].split()
+    git(repository.root, *command[1:])
+    assert "U" not in git(repository.root, "status", "--porcelain")
+    assert know("check").code == 0
+
+
+def test_the_driver_takes_the_longer_part_where_one_only_grew(repository, tmp_path, monkeypatch):
+    attributes = "sessions/**/*.jsonl -text merge=know-session\n"
+    (repository.root / ".gitattributes").write_text(attributes)
+    install(repository)
+    base = many(20, "base")
+    mine, theirs = [*base, *many(2, "same")], [*base, *many(30, "same")]
+    part_ways(repository, tmp_path, base, mine, theirs, part_bytes=3000)
+    git(repository.root, "merge", "--no-edit", "other")
+    assert whole(repository) == jsonl(theirs)
+
+
+def test_the_driver_joins_no_file_that_may_go_on_in_another(repository, tmp_path, monkeypatch):
+    (repository.root / "know.toml").write_text("format = 1\n[archive]\npart_megabytes = 1\n")
+    monkeypatch.chdir(repository.root)
+    sides = [tmp_path / name for name in "oab"]
+    for side, word in zip(sides, ("base", "mine", "theirs"), strict=True):
+        side.write_bytes(jsonl(many(2500, word)))
+    before = sides[1].read_bytes()
+    assert main(["hook", "merge-session", *map(str, sides), PATH]) == 1
+    assert sides[1].read_bytes() == before
+
+
+def test_a_session_that_one_side_forgot_is_not_joined(know, repository, tmp_path):
+    part_ways(repository, tmp_path, BASE, MINE, THEIRS)
+    git(repository.root, "checkout", "-q", "other")
+    know("forget", SESSION, "--yes")
+    git(repository.root, "add", "-A")
+    git(repository.root, "commit", "-qm", "forget")
+    git(repository.root, "checkout", "-q", "main")
+    git(repository.root, "merge", "other", check=False)
+    result = know("merge")
+    assert (result.code, f"know forget claude/{SESSION} --yes" in result.err) == (1, True)
+    assert know("forget", SESSION, "--yes").code == 0
+    git(repository.root, "add", "-A")
+    assert know("check").code == 0
+
+
+def test_a_session_that_one_side_deleted_by_hand_stays(know, repository, tmp_path):
+    part_ways(repository, tmp_path, BASE, MINE, THEIRS)
+    git(repository.root, "checkout", "-q", "other")
+    git(repository.root, "rm", "-q", PATH)
+    git(repository.root, "commit", "-qm", "delete")
+    git(repository.root, "checkout", "-q", "main")
+    git(repository.root, "merge", "other", check=False)
+    assert know("merge").code == 0
+    assert whole(repository) == jsonl(MINE)
+
+
+def test_what_is_in_no_conflict_is_said_to_be_in_none(know, repository, tmp_path):
+    list(archive(repository, [transcript(tmp_path / "a", BASE)]))
+    result = know("merge", PATH)
+    assert (result.code, "not in conflict" in result.err) == (1, True)
+    assert know("merge", "concepts/a.md").code == 1
+    assert whole(repository) == jsonl(BASE)
+
+
+def test_a_linked_work_tree_has_its_own_conflicts(know, repository, tmp_path):
+    part_ways(repository, tmp_path, many(20, "base"), [*many(20, "base"), *many(9, "mine")],
+              [*many(20, "base"), *many(9, "theirs")], part_bytes=3000)  # fmt: skip
+    linked = tmp_path / "linked"
+    git(repository.root, "worktree", "add", "-q", str(linked), "-b", "third", "main")
+    git(linked, "merge", "other", check=False)
+    assert know("merge").err == "no session is in conflict\n"
+    assert know("merge", "--repo", str(linked)).code == 0
+    content = whole(repository_at(linked))
+    assert b"mine 8" in content
+    assert b"theirs 8" in content
+    assert all(path.stat().st_size for path in parts(linked / PATH))
