@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 def merge(
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(help="Archived files; by default all in conflict.", show_default=False),
+        typer.Argument(
+            metavar="[PATH]...",
+            help="Archived files; by default all in conflict.",
+            show_default=False,
+        ),
     ] = None,
     repo: RepoOption = None,
 ) -> None:
