@@ -19,7 +19,7 @@ def merge(
     paths: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="[PATH]...",
+            metavar="PATH",
             help="Archived files; by default all in conflict.",
             show_default=False,
         ),
