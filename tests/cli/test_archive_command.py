@@ -12,7 +12,7 @@ import pytest
 from helpers import SESSION, assistant, git, jsonl, transcript, user
 from knowrepo.cli.main import main
 from knowrepo.config import Project, map_project
-from knowrepo.sessions import queue
+from knowrepo.sessions.capture import queue
 from knowrepo.sessions.projects import path_hash
 from knowrepo.sessions.stats import KINDS
 

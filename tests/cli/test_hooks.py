@@ -10,8 +10,8 @@ import pytest
 from helpers import git
 from knowrepo import hook
 from knowrepo.cli.main import main
-from knowrepo.sessions import agent_settings, settings_file
-from knowrepo.sessions.agent_settings import EVENTS
+from knowrepo.sessions.capture import agent_settings, settings_file
+from knowrepo.sessions.capture.agent_settings import EVENTS
 
 MINE = """{
     "env": {"TOKEN": "mine"},

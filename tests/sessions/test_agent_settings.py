@@ -6,8 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knowrepo.sessions import agent_settings, json_text
-from knowrepo.sessions.agent_settings import EVENTS, Commands, by_hand, check, ours, recognise
+from knowrepo.sessions.capture import agent_settings, json_text
+from knowrepo.sessions.capture.agent_settings import (
+    EVENTS,
+    Commands,
+    by_hand,
+    check,
+    ours,
+    recognise,
+)
 
 COMMANDS = Commands.of("/opt/a b/bin/know-hook", "/opt/a b/bin/know")
 NEWER = Commands.of("/new/know-hook", "/new/know")

@@ -13,7 +13,8 @@ from helpers import SESSION, git, jsonl, make_repository, transcript, unprivileg
 from knowrepo.config import Project
 from knowrepo.errors import KnowError, UsageError
 from knowrepo.git.repo import identify_project
-from knowrepo.sessions import queue, sweep
+from knowrepo.sessions import sweep
+from knowrepo.sessions.capture import queue
 from knowrepo.sessions.discover import Place, aider_histories, find_sources, places, worked_in
 from knowrepo.sessions.projects import Projects, path_hash, same_name
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from knowrepo import hook
-from knowrepo.sessions import queue
-from knowrepo.sessions.queue import EXPIRED_AFTER, QUIET_AFTER, Entry, sweep
+from knowrepo.sessions.capture import queue
+from knowrepo.sessions.capture.queue import EXPIRED_AFTER, QUIET_AFTER, Entry, sweep
 
 NOW = 2_000_000_000
 DAY = 24 * 3600

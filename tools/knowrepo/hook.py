@@ -3,7 +3,7 @@
 Owns where the queue lies, what an entry looks like and how it is written. The
 queue is a folder of the user, for a hook knows no repository: one small file a
 transcript, so that repeated events of a session are one entry, and twenty hooks
-at once write twenty files. What becomes of an entry is `sessions/queue.py`.
+at once write twenty files. What becomes of an entry is `sessions/capture/queue.py`.
 
 Must not import anything but the standard library (it starts with every turn of
 an agent, and the light imports are half of its life), must not print (on some

@@ -131,7 +131,7 @@ def _has_repository(repo: Path | None, *, quiet: bool) -> bool:
     error there, and what nobody takes is to leave the queue in time.
     """
     from knowrepo.errors import NotARepositoryError
-    from knowrepo.sessions import queue
+    from knowrepo.sessions.capture import queue
 
     try:
         repository(repo)
@@ -148,7 +148,8 @@ def _take_queue(
     here: Repository, projects: Projects, *, quiet: bool, dry_run: bool
 ) -> list[Outcome]:
     """Archive the transcripts of the queue's entries that belong here."""
-    from knowrepo.sessions import queue, sweep
+    from knowrepo.sessions import sweep
+    from knowrepo.sessions.capture import queue
 
     failures: list[Outcome] = []
     with queue.sweep() as sweeping:

@@ -13,8 +13,8 @@ from knowrepo.cli.common import JsonOption, say, show, show_json
 from knowrepo.units import count
 
 if TYPE_CHECKING:
-    from knowrepo.sessions.agent_settings import Commands
-    from knowrepo.sessions.settings_file import SettingsFile
+    from knowrepo.sessions.capture.agent_settings import Commands
+    from knowrepo.sessions.capture.settings_file import SettingsFile
 
 _SCOPES = ("user", "project", "local")
 
@@ -58,7 +58,7 @@ def install(
       know hooks install --agent claude
       know hooks install --agent claude --scope local --dry-run
     """
-    from knowrepo.sessions import agent_settings, settings_file
+    from knowrepo.sessions.capture import agent_settings, settings_file
 
     if not _is_claude(agent):
         _tell_by_hand(agent)
@@ -95,7 +95,7 @@ def uninstall(
     Examples:
       know hooks uninstall --agent claude
     """
-    from knowrepo.sessions import agent_settings, settings_file
+    from knowrepo.sessions.capture import agent_settings, settings_file
 
     if not _is_claude(agent):
         file_name, _ = agent_settings.by_hand(agent, "know-hook")
@@ -135,7 +135,7 @@ def status(as_json: JsonOption = False) -> None:
     import time
 
     from knowrepo import hook
-    from knowrepo.sessions import queue
+    from knowrepo.sessions.capture import queue
 
     installed = [_state(scope) for scope in _SCOPES]
     waiting = queue.waiting()
@@ -167,7 +167,7 @@ def status(as_json: JsonOption = False) -> None:
 
 def _is_claude(agent: str) -> bool:
     from knowrepo.errors import UsageError
-    from knowrepo.sessions.agent_settings import BY_HAND
+    from knowrepo.sessions.capture.agent_settings import BY_HAND
 
     if agent != "claude" and agent not in BY_HAND:
         what = f"--agent {agent}: not known" if agent else "which agent?"
@@ -177,7 +177,7 @@ def _is_claude(agent: str) -> bool:
 
 
 def _tell_by_hand(agent: str) -> None:
-    from knowrepo.sessions.agent_settings import by_hand
+    from knowrepo.sessions.capture.agent_settings import by_hand
 
     file, text = by_hand(agent, _program("know-hook"))
     say(f"know does not edit the settings of {agent}; add this to {file}, beside what is there:")
@@ -187,7 +187,7 @@ def _tell_by_hand(agent: str) -> None:
 def _path(scope: str) -> Path:
     from knowrepo.errors import NotARepositoryError, UsageError
     from knowrepo.git.repo import work_tree_of
-    from knowrepo.sessions.settings_file import claude_settings
+    from knowrepo.sessions.capture.settings_file import claude_settings
 
     if scope not in _SCOPES:
         raise UsageError(f"--scope {scope}: not one of {', '.join(_SCOPES)}")
@@ -199,7 +199,7 @@ def _path(scope: str) -> Path:
 
 
 def _commands() -> Commands:
-    from knowrepo.sessions.agent_settings import Commands
+    from knowrepo.sessions.capture.agent_settings import Commands
 
     return Commands.of(_program("know-hook"), _program("know"))
 
@@ -233,7 +233,7 @@ def _show_difference(file: SettingsFile, text: str) -> None:
 
 def _remark(text: str, scope: str, *, status_line: bool) -> None:
     """Say what the person should know of what was installed."""
-    from knowrepo.sessions import agent_settings
+    from knowrepo.sessions.capture import agent_settings
 
     settings = agent_settings.check(text)
     if settings.get("disableAllHooks") is True:
@@ -248,7 +248,7 @@ def _remark(text: str, scope: str, *, status_line: bool) -> None:
 def _state(scope: str) -> dict[str, Any]:
     """Return what is installed in a scope, and what is wrong with it."""
     from knowrepo.errors import KnowError
-    from knowrepo.sessions import agent_settings, settings_file
+    from knowrepo.sessions.capture import agent_settings, settings_file
 
     path = _path(scope)
     state: dict[str, Any] = {

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from knowrepo.errors import KnowError, UsageError
+from knowrepo.sessions.capture.queue import Entry
 from knowrepo.sessions.discover import Failed, Place, aider_histories, find_sources, places
 from knowrepo.sessions.projects import Projects
-from knowrepo.sessions.queue import Entry
 from knowrepo.sessions.readers import READERS, recognise
 from knowrepo.sessions.source import Source, is_damage
 

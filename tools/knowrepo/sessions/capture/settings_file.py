@@ -19,7 +19,7 @@ from pathlib import Path
 from knowrepo import hook
 from knowrepo.config import write_atomically
 from knowrepo.errors import KnowError
-from knowrepo.sessions import agent_settings
+from knowrepo.sessions.capture import agent_settings
 
 MADE_FILE = "made the file"
 _WAS_BLANK = "was blank: "  # and the white space that was all of it

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from knowrepo.sessions import json_text
+from knowrepo.sessions.capture import json_text
 
 Kind = Literal["", "hook", "sweep", "status"]
 

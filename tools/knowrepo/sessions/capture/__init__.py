@@ -1,0 +1,1 @@
+"""Capture: what agents' hooks noted, and putting our hooks into their settings."""
