@@ -59,8 +59,8 @@ def reads(monkeypatch) -> list[int]:
     counts: list[int] = []
     whole = intake.take
 
-    def take(*arguments):
-        taken = whole(*arguments)
+    def take(*arguments, **named):
+        taken = whole(*arguments, **named)
         counts.append(taken.kept.records)
         return taken
 
@@ -524,6 +524,20 @@ def test_a_tool_result_belongs_where_its_session_does(repository, tmp_path):
     stray.write_text("of a session that is not there")
     outcomes = run(repository, folder, projects=here)
     assert sorted(actions(outcomes)) == ["new", "new", "not mapped"]
+
+
+def test_a_session_that_goes_on_in_an_excluded_folder_is_left_out(repository, tmp_path):
+    mine = Project("path:/home/dev/app", "/home/dev/app", str(repository.root))
+    here = mapping(repository, mine, exclude=("/home/dev/app/secret",))
+    moved = [*RECORDS, user("there", 5, cwd="/home/dev/app/secret/deep")]
+    source = transcript(tmp_path / "in", moved)
+    assert actions(run(repository, source, projects=here)) == ["not mapped"]
+    assert actions(run(repository, source, projects=here)) == ["not mapped"]
+    source.write_bytes(jsonl(RECORDS))
+    assert actions(run(repository, source, projects=here)) == ["new"]
+    source.write_bytes(jsonl(moved))  # what is archived stays; what comes from there does not
+    assert actions(run(repository, source, projects=here)) == ["not mapped"]
+    assert stored(repository) == jsonl(RECORDS)
 
 
 def test_a_denial_is_asked_again(repository, tmp_path):

@@ -65,6 +65,10 @@ class Admission:
         """Say whether a session that worked in ``folder`` is of a project that belongs here."""
         return self._projects is None or self._projects.admits(folder, folder_hash)
 
+    def excludes(self, folder: str) -> bool:
+        """Say whether the configuration excludes a folder."""
+        return self._projects is not None and self._projects.excludes(folder)
+
     def gone(self, session: str) -> None:
         """Note that a session is forgotten, for what is below it."""
         agent, *_, own = session.split("/")

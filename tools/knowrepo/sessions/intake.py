@@ -43,6 +43,7 @@ class Taken:
     parent_id: str = ""
     folder: str = ""
     folder_hash: str = ""
+    folders: set[str] = field(default_factory=set)  # all of them, where they are asked for
     resume: Resume | None = None
     mentions_private: bool = False
     has_markers: bool = False  # it is an archive itself, or pretends to be one
@@ -93,6 +94,8 @@ def take_file(
     reader: Reader,
     redactor: Redactor = DEFAULT,
     resume: Resume | None = None,
+    *,
+    every_folder: bool = False,
 ) -> Taken:
     """Write the lines of JSON lines to ``out`` in the archive's form.
 
@@ -102,12 +105,13 @@ def take_file(
     if header_of(source):
         raise KnowError(f"{source}: a part of an archived session; its first file stands for all")
     if len(parts(source)) > 1:  # an archive of another repository
-        return take(read_lines(chunks(source)), out, reader, redactor)
+        lines = read_lines(chunks(source))
+        return take(lines, out, reader, redactor, every_folder=every_folder)
     with opened(source) as stream:
         counted = _Counted(stream, offset, before)
         counted.digest_head()
         lines = read_lines(counted, first=before + 1, start=offset)
-        taken = take(lines, out, reader, redactor)
+        taken = take(lines, out, reader, redactor, every_folder=every_folder)
         if resume:
             taken.first_id = resume.first_id or taken.first_id
             taken.last_id = taken.last_id or resume.last_id
@@ -125,7 +129,12 @@ def take_file(
 
 
 def take(
-    lines: Iterable[Line], out: IO[bytes], reader: Reader, redactor: Redactor = DEFAULT
+    lines: Iterable[Line],
+    out: IO[bytes],
+    reader: Reader,
+    redactor: Redactor = DEFAULT,
+    *,
+    every_folder: bool = False,
 ) -> Taken:
     """Write ``lines`` to ``out`` in the archive's form."""
     taken = Taken()
@@ -136,6 +145,8 @@ def take(
             write(archived + b"\n")
         if line.record is not None:
             taken.last_id = session_id(line.record) or taken.last_id
+            if every_folder:
+                taken.folders.add(reader.folder(line.record))
             if kept.records <= _HEAD:
                 _look_at_head(taken, line.record, reader)
             if _PRIVATE_BYTES in line.raw:

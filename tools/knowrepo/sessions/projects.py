@@ -53,7 +53,9 @@ class Projects:
         self._names = {same_name(project.identity) for project in mapped}
         self._paths = {spelled(project.path) for project in mapped if project.path}
         self._by_path = {path for path in self._paths if f"path:{path}" in self._names}
-        self._exclude = Excluded(exclude)
+        patterns = tuple(exclude)
+        self.has_excludes = bool(patterns)
+        self._exclude = Excluded(patterns)
         self._identify = identify
         self._known = known
         self._admitted: dict[str, bool] = {}

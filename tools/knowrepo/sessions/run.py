@@ -73,6 +73,7 @@ class Run:
         self._seen = SeenSources(repository.locks / "seen.json", rules)
         self._admission = Admission(repository, projects)
         self._redactor = redactor_for(repository.root)
+        self._strict = projects is not None and projects.has_excludes
         self._scratch = scratch
         self._incoming = scratch / "session.jsonl"
         self._publishing = repository.locks / PUBLISHING
@@ -202,7 +203,7 @@ class Run:
             return None
         with self._incoming.open("wb") as out:
             out.writelines(store.chunks(target))
-            taken = take_file(path, out, reader, self._redactor, resume)
+            taken = take_file(path, out, reader, self._redactor, resume, every_folder=self._strict)
         # What stands before the marker decides who wrote it; another last id may
         # be another name.
         if taken.mentions_private or _named(reader, path, taken) != name:
@@ -228,7 +229,7 @@ class Run:
 
     def _file(self, path: Path, reader: Reader) -> _Done:
         with self._incoming.open("wb") as out:
-            taken = take_file(path, out, reader, self._redactor)
+            taken = take_file(path, out, reader, self._redactor, every_folder=self._strict)
         return self._archived(path, _named(reader, path, taken), reader, taken)
 
     def _native(self, path: Path, session: Native, reader: Reader) -> _Done:
@@ -242,7 +243,8 @@ class Run:
         if denied is not None:
             return denied
         with self._incoming.open("wb") as out:
-            taken = take(as_lines(chain(head, records)), out, reader, self._redactor)
+            lines = as_lines(chain(head, records))
+            taken = take(lines, out, reader, self._redactor, every_folder=self._strict)
         return replace(self._archived(path, name, reader, taken), native_stamp=stamp)
 
     def _denied(
@@ -265,8 +267,11 @@ class Run:
             return _Done(Outcome(path, "empty", str(name), kept=taken.kept))
         self._look_for_opt_out(path, name, reader, taken)
         verdict = self._admission.of(name, taken.folder, taken.folder_hash)
+        folder = (taken.folder, taken.folder_hash)
+        excluded = next(filter(self._admission.excludes, sorted(taken.folders - {""})), "")
+        if verdict == "admitted" and excluded:  # it went on where nothing is archived from
+            verdict, folder = "not mapped", (excluded, "")
         if verdict == "not mapped":
-            folder = (taken.folder, taken.folder_hash)
             return _Done(Outcome(path, "not mapped"), folder=folder)
         if verdict != "admitted":
             there = store.every_part(name.path(self._repository.sessions))
