@@ -7,10 +7,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from helpers import git, make_repository
 from knowrepo.git.layout import Repository
 
+# The same examples in every run: a change is judged by what it changes. Others are
+# tried with `HYPOTHESIS_PROFILE=explore`.
+settings.register_profile("same", derandomize=True, deadline=None)
+settings.register_profile("explore", deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 _AGENTS = {"CODEX_HOME", "GEMINI_CLI_HOME", "COPILOT_HOME", "PI_CODING_AGENT_DIR"}
 
 

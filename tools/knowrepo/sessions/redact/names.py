@@ -159,6 +159,11 @@ def _random(match: re.Match[str]) -> bool:
     return looks_random(match["secret"])
 
 
+def _with_digit(match: re.Match[str]) -> bool:
+    """Judge a value that only words lead in: without a digit it is a word of the sentence."""
+    return any(c.isdigit() for c in match["secret"][:64]) and _random(match)
+
+
 def _find(pattern: str, accept: Callable[[re.Match[str]], bool]) -> Callable[[str], Iterator[Span]]:
     return by_pattern(pattern, accept, word=False, flags=re.ASCII | re.IGNORECASE)
 
@@ -230,7 +235,8 @@ RULES: tuple[Rule, ...] = (
         KIND,
         SPOKEN_PROBES,
         _find(
-            rf"(?:--[a-z-]{{0,32}}?{_FLAGS}[ =]|\b{_SAID} is:? )\\{{0,3}}[\"'`]?{_QUOTED}", _random
+            rf"(?:--[a-z-]{{0,32}}?{_FLAGS}[ =]|\b{_SAID} is:? )\\{{0,3}}[\"'`]?{_QUOTED}",
+            _with_digit,
         ),
     ),
     Rule(  # a user and a password, as curl takes them
@@ -269,7 +275,7 @@ RULES: tuple[Rule, ...] = (
         _find(
             r"\blogin[ \t]\S{1,64}(?:\s|\\[nrt]){1,8}password[ \t]"
             rf"(?P<secret>{_IN_QUOTES}{{8,256}})",
-            _random,
+            _with_digit,
         ),
     ),
     Rule(  # `auth` in a docker configuration: base64 of user:password
