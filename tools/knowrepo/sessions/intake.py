@@ -27,7 +27,8 @@ from knowrepo.sessions.store import chunks, header_of, parts
 PRIVATE = "know:private"
 """What a person types to keep a session out of the archive."""
 _BLOCK = 1 << 20
-_HEAD = 1000  # records in which a session says where it worked, and whose it is
+_HEAD = 50  # records in which a session says where it worked, and whose it is
+_LATE = 1000  # the same of one that begins with what names no folder
 _OURS = b'{"type":"know.'
 _PRIVATE_BYTES = PRIVATE.encode()
 _TYPED = re.compile(rf"(?<![^\s(\[\"']){re.escape(PRIVATE)}(?![^\s.,;!?)\]\"'])")
@@ -147,7 +148,7 @@ def take(
             taken.last_id = session_id(line.record) or taken.last_id
             if every_folder:
                 taken.folders.add(reader.folder(line.record))
-            if kept.records <= _HEAD:
+            if kept.records <= _HEAD or (kept.records <= _LATE and not taken.folder):
                 _look_at_head(taken, line.record, reader)
             if _PRIVATE_BYTES in line.raw:
                 taken.mentions_private = True
