@@ -57,8 +57,7 @@ def test_all_archives_what_is_mapped_and_counts_the_rest(know, places, repositor
     assert OTHER not in result.out + result.err
     header, *rows = [line.split() for line in result.err.splitlines()[:3]]
     assert header[:3] == ["agent", "new", "not"]
-    assert ["claude", "1", "0"] in [row[:3] for row in rows]
-    assert ["-", "0", "1"] in [row[:3] for row in rows]
+    assert ["claude", "1", "1"] in [row[:3] for row in rows]
     assert "maps one" in result.err
     assert [p.stem for p in repository.sessions.rglob("*.jsonl")] == [SESSION]
     assert know("archive", "--agent", "claude").out == ""

@@ -104,6 +104,13 @@ def test_the_id_is_the_stem_where_it_is_one_else_the_last_id_inside(repository, 
     )
 
 
+def test_an_id_that_looks_like_a_parts_is_spelled_otherwise(repository, tmp_path):
+    records = [{**record, "sessionId": "release.2"} for record in RECORDS]
+    source = transcript(tmp_path, records, "full.jsonl")
+    assert archive_path(repository, source).session == "claude/release-2"
+    assert archive_path(repository, source).action == "unchanged"
+
+
 @pytest.mark.parametrize("layout", ["beside", "below"])
 def test_a_sub_agent_belongs_to_its_parent(repository, tmp_path, layout):
     folder = tmp_path / "p" if layout == "beside" else tmp_path / "p" / SESSION / "subagents"

@@ -73,7 +73,7 @@ def sum_up(told: list[Outcome], denied: Counter[str], *, dry_run: bool, named: b
     other = 0
     for outcome in told:
         if outcome.action in _SHOWN:
-            agent = outcome.session.partition("/")[0] or "-"
+            agent = outcome.session.partition("/")[0] or outcome.agent or "-"
             agents[agent][outcome.action] += 1
             grown[agent] += outcome.grown
         elif outcome.action == "not a transcript":

@@ -26,4 +26,5 @@ class Outcome:
     size: int = 0  # archived bytes now
     grown: int = 0  # of these, new in this run
     note: str = ""
+    agent: str = ""  # whose it is, where it became no session
     kept: Kept = field(default_factory=Kept)

@@ -233,7 +233,7 @@ class Run:
         return self._archived(path, _named(reader, path, taken), reader, taken)
 
     def _native(self, path: Path, session: Native, reader: Reader) -> _Done:
-        name = SessionName(reader.agent, session.id, session.parent)
+        name = store.named(reader.agent, session.id, session.parent)
         stamp = session.stamp
         if stamp and stamp == self._seen.native(path, str(name), self._stamp):
             return _Done(Outcome(path, "unchanged", str(name)), native_stamp=stamp)
@@ -256,7 +256,8 @@ class Run:
             if folder:
                 if self._admission.maps(folder):
                     return None
-                return _Done(Outcome(path, "not mapped"), folder=(folder, ""))
+                outcome = Outcome(path, "not mapped", agent=reader.agent)
+                return _Done(outcome, folder=(folder, ""))
         return None
 
     def _archived(self, path: Path, name: SessionName, reader: Reader, taken: Taken) -> _Done:
@@ -272,7 +273,7 @@ class Run:
         if verdict == "admitted" and excluded:  # it went on where nothing is archived from
             verdict, folder = "not mapped", (excluded, "")
         if verdict == "not mapped":
-            return _Done(Outcome(path, "not mapped"), folder=folder)
+            return _Done(Outcome(path, "not mapped", agent=name.agent), folder=folder)
         if verdict != "admitted":
             there = store.every_part(name.path(self._repository.sessions))
             note = f"it is in the archive; `know forget {name}` removes it" if there else ""
@@ -330,7 +331,7 @@ class Run:
 
 def _named(reader: Reader, path: Path, taken: Taken) -> SessionName:
     identity = reader.identity(plain(path), taken.first_id, taken.last_id, taken.parent_id)
-    return SessionName(reader.agent, identity.id, identity.parent)
+    return store.named(reader.agent, identity.id, identity.parent)
 
 
 def _identity(reader: Reader, path: Path, records: Sequence[Mapping[str, Any]]) -> Identity:

@@ -27,6 +27,7 @@ PART_BYTES = 40_000_000
 # What may become a file name: an id comes out of a file that anybody wrote. One
 # that ends in a number would be taken for another session's part.
 _SAFE_ID = re.compile(r"(?!.*\.\d+\Z)[A-Za-z0-9][A-Za-z0-9._-]{0,127}(?<!\.)")
+_NUMBERED = re.compile(r"\.(\d+)\Z")
 _PART = re.compile(r"(?P<id>.+)\.(?P<number>[1-9]\d{0,5})\.jsonl")
 _RESERVED = re.compile(r"(?i)(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?")  # names that Windows lacks
 _HEADER = re.compile(
@@ -60,6 +61,11 @@ class SessionName:
     def path(self, sessions: Path) -> Path:
         """Return the session's first file."""
         return sessions / self.agent / self.parent / f"{self.id}{SUFFIX}"
+
+
+def named(agent: str, own: str, parent: str = "") -> SessionName:
+    """Name a session by its agent's ids; one that ends as a part's does is spelled otherwise."""
+    return SessionName(agent, _NUMBERED.sub(r"-\1", own), _NUMBERED.sub(r"-\1", parent))
 
 
 def name_of(sessions: Path, first: Path) -> SessionName | None:
