@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -31,6 +31,14 @@ def git(folder: Path, *arguments: str, check: bool = True) -> str:
     if check and done.returncode:
         raise AssertionError(f"git {arguments}: {done.stderr}")
     return done.stdout
+
+
+class Result(NamedTuple):
+    """What a command printed, and its exit code."""
+
+    code: int
+    out: str
+    err: str
 
 
 def make_repository(folder: Path) -> Repository:

@@ -19,23 +19,11 @@ from knowrepo.sessions.stats import KINDS
 OTHER = "11111111-2222-4333-8444-555555555555"
 
 
-class Result:
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
-
-
 @pytest.fixture
-def know(capsys, monkeypatch, repository):
+def know(know, repository):
     git(repository.root, "add", "-A")
     git(repository.root, "commit", "-qm", "start")
-    monkeypatch.chdir(repository.root)
-
-    def run(*arguments: str) -> Result:
-        code = main(list(arguments))
-        captured = capsys.readouterr()
-        return Result(code, captured.out, captured.err)
-
-    return run
+    return know
 
 
 @pytest.fixture

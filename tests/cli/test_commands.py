@@ -12,6 +12,7 @@ import pytest
 
 from helpers import (
     SESSION,
+    Result,
     assistant,
     concept,
     git,
@@ -22,26 +23,7 @@ from helpers import (
     user,
     write,
 )
-from knowrepo.cli.main import main
 from knowrepo.git.layout import Repository
-
-
-class Result:
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
-
-
-@pytest.fixture
-def know(capsys, monkeypatch, repository):
-    """Run a command in the repository."""
-    monkeypatch.chdir(repository.root)
-
-    def run(*arguments: str) -> Result:
-        code = main(list(arguments))
-        captured = capsys.readouterr()
-        return Result(code, captured.out, captured.err)
-
-    return run
 
 
 @pytest.fixture

@@ -6,30 +6,17 @@ import pytest
 from filelock import FileLock
 
 from helpers import SESSION, assistant, git, jsonl, transcript, user
-from knowrepo.cli.main import main
 from knowrepo.index import purge
 from knowrepo.sessions import publish
 
 WORD = "zebrafinch"
 
 
-class Result:
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
-
-
 @pytest.fixture
-def know(capsys, monkeypatch, repository):
+def know(know, repository):
     git(repository.root, "add", "-A")
     git(repository.root, "commit", "-qm", "start", "--allow-empty")
-    monkeypatch.chdir(repository.root)
-
-    def run(*arguments: str) -> Result:
-        code = main(list(arguments))
-        captured = capsys.readouterr()
-        return Result(code, captured.out, captured.err)
-
-    return run
+    return know
 
 
 @pytest.fixture
@@ -195,7 +182,7 @@ def test_what_a_killed_run_left_does_not_bring_a_session_back(
         temporary.replace(target)
 
     with monkeypatch.context() as patch:
-        patch.setattr(publish, "_replace", replace)
+        patch.setattr(publish, "put_in_place", replace)
         with pytest.raises(KilledError):
             publish.publish(whole, first, repository.locks / publish.PUBLISHING, most=3000)
     assert (repository.locks / publish.PUBLISHING).is_dir()

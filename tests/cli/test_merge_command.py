@@ -19,23 +19,6 @@ MINE = [*BASE, user("the walrus", 3), assistant("answer", 4)]
 THEIRS = [*BASE, user("the narwhal", 8), assistant("other", 9), user("more", 10)]
 
 
-class Result:
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
-
-
-@pytest.fixture
-def know(capsys, monkeypatch, repository):
-    monkeypatch.chdir(repository.root)
-
-    def run(*arguments: str) -> Result:
-        code = main(list(arguments))
-        captured = capsys.readouterr()
-        return Result(code, captured.out, captured.err)
-
-    return run
-
-
 def whole(here: Repository) -> bytes:
     return b"".join(chunks(here.sessions / "claude" / f"{SESSION}.jsonl"))
 

@@ -11,29 +11,11 @@ from pathlib import Path
 import pytest
 
 from helpers import SESSION, assistant, jsonl, make_repository, tool_result, user
-from knowrepo.cli.main import main
 from knowrepo.cli.sessions import _fit
 from knowrepo.sessions.export import FORMATS
 
 OLD = "11111111-0000-4000-8000-000000000001"
 NEW = "22222222-0000-4000-8000-000000000002"
-
-
-class Result:
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
-
-
-@pytest.fixture
-def know(capsys, monkeypatch, repository):
-    monkeypatch.chdir(repository.root)
-
-    def run(*arguments: str) -> Result:
-        code = main(list(arguments))
-        captured = capsys.readouterr()
-        return Result(code, captured.out, captured.err)
-
-    return run
 
 
 def put(repository, name, *records):

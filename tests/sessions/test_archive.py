@@ -177,7 +177,7 @@ def test_a_failed_rename_leaves_the_old_session_whole(repository, tmp_path, monk
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(publish, "_replace", fail)
+    monkeypatch.setattr(publish, "put_in_place", fail)
     outcome = archive_path(repository, transcript(tmp_path / "b", RECORDS))
     assert outcome.action == "failed"
     assert "No space left" in outcome.note

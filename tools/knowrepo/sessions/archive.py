@@ -39,9 +39,8 @@ def archive(
     """Archive each source; yields what became of it.
 
     With ``projects`` only their sessions are archived; without, all are: a path
-    that a person names is consent. A second process
-    waits its turn; ``waiting`` is called once where it has to. With ``dry_run``
-    all is done but publishing.
+    that a person names is consent. A second process waits its turn; ``waiting`` is
+    called once where it has to. With ``dry_run`` all is done but publishing.
     """
     repository.inside(repository.sessions)
     try:

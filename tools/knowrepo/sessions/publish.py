@@ -61,7 +61,7 @@ def publish(content: Path, first: Path, folder: Path, *, most: int = PART_BYTES)
     cuts = list(_cut(content, most))
     present = every_part(first)
     if len(cuts) == 1 and len(present) <= 1:
-        _replace(content, first)
+        put_in_place(content, first)
         return
     if (folder / _PLAN).exists():
         raise KnowError(f"{folder}: holds an unfinished publication", hint="run the command again")
@@ -145,7 +145,7 @@ def _steps(content: Path, first: Path, cuts: list[_Cut], folder: Path) -> list[_
 def _carry_out(steps: list[_Step]) -> None:
     for made, target in steps:
         if made:
-            _replace(Path(made), Path(target))
+            put_in_place(Path(made), Path(target))
         else:
             Path(target).unlink(missing_ok=True)
 
@@ -219,7 +219,7 @@ def _sync(stream: IO[bytes]) -> None:
     os.fsync(stream.fileno())
 
 
-def _replace(temporary: Path, target: Path) -> None:
+def put_in_place(temporary: Path, target: Path) -> None:
     """Publish ``temporary`` as ``target``, on the disk before it can be seen."""
     with temporary.open("rb+") as stream:
         os.fsync(stream.fileno())

@@ -8,7 +8,6 @@ names a place and a kind, and holds no part of the secret.
 
 from __future__ import annotations
 
-import errno
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
@@ -16,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from knowrepo.config import load_repository_config, write_atomically
+from knowrepo.config import load_repository_config
 from knowrepo.errors import KnowError
 from knowrepo.git import plumbing
 from knowrepo.git.layout import Repository
@@ -25,7 +24,7 @@ from knowrepo.sessions.archive import cleared, exclusively, finish
 from knowrepo.sessions.conflicts import Conflicts
 from knowrepo.sessions.keep import Kept, archived_line
 from knowrepo.sessions.lines import Line, read_lines
-from knowrepo.sessions.publish import PUBLISHING, publish
+from knowrepo.sessions.publish import PUBLISHING, publish, put_in_place
 from knowrepo.sessions.redact import Redactor
 from knowrepo.sessions.redact.settings import redactor_for
 from knowrepo.sessions.tracked import session_of
@@ -128,10 +127,8 @@ def _fixed(repository: Repository, path: Path, redactor: Redactor) -> list[Found
     try:
         with temporary.open("wb") as out:
             found = _clean(repository, path, out, redactor)
-            out.flush()
-            os.fsync(out.fileno())
         if found:
-            _publish(temporary, path)
+            put_in_place(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
     return found
@@ -177,16 +174,6 @@ def _clean(
             # Nothing shortens an archived session: what would be left out today stays.
             out.write((line.raw if clean is None else clean) + b"\n")
     return found
-
-
-def _publish(temporary: Path, path: Path) -> None:
-    try:
-        temporary.replace(path)
-    except OSError as error:
-        if error.errno != errno.EXDEV:
-            raise
-        # The git directory lies on another disk.
-        write_atomically(path, temporary.read_bytes(), durable=True)
 
 
 def _whole(stream: Iterable[bytes]) -> Iterator[bytes]:
