@@ -79,7 +79,7 @@ demo: $(VENV)/.core
 		echo "$$ know recall --get $$id"; $(KNOW) recall --get $$id; \
 		echo "$$ know recall --timeline $$id --window 2"; $(KNOW) recall --timeline $$id --window 2
 	@echo; echo 'Your own sessions next, in a git repository of yours:'
-	@echo '    know init && know archive ~/.claude/projects && know index && know recall …'
+	@echo '    know init --project ~/code/app && know archive --all && know index'
 	@echo 'where know is $(VENV)/bin/know of this folder.'
 
 MEANING := how do we avoid publishing passphrases
