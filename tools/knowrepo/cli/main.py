@@ -16,7 +16,7 @@ import typer
 from knowrepo import __version__
 from knowrepo.cli import (
     archive,
-    concepts,
+    check,
     export,
     forget,
     git_calls,
@@ -28,6 +28,7 @@ from knowrepo.cli import (
     recall,
     scan,
     sessions,
+    tags,
 )
 from knowrepo.cli.common import Command, say
 from knowrepo.errors import KnowError
@@ -49,17 +50,19 @@ app.command("forget")(forget.forget)
 app.command("merge")(merge.merge)
 app.command("export")(export.export)
 app.command("scan")(scan.scan)
-app.command("check")(concepts.check)
-app.add_typer(concepts.tags, name="tags")
+app.command("check")(check.check)
+app.add_typer(tags.app, name="tags")
 app.command("index")(index.index)
 app.command("status")(index.status)
 app.command("recall")(recall.recall)
 app.add_typer(model.app, name="model")
 app.add_typer(hooks.app, name="hooks")
-concepts.hook.command("merge-session")(git_calls.merge_session)
-concepts.hook.command("sweep")(git_calls.sweep)
-concepts.hook.command("scan")(scan.staged)
-app.add_typer(concepts.hook, name="hook", hidden=True)
+hook = typer.Typer(no_args_is_help=True, help="Entries for pre-commit.")
+hook.command("tags")(tags.staged)
+hook.command("merge-session")(git_calls.merge_session)
+hook.command("sweep")(git_calls.sweep)
+hook.command("scan")(scan.staged)
+app.add_typer(hook, name="hook", hidden=True)
 for group in (app, *(found.typer_instance for found in app.registered_groups)):
     for command in group.registered_commands if group else ():
         command.cls = Command

@@ -1,4 +1,4 @@
-"""``know check``, ``know tags`` and the hooks for pre-commit."""
+"""``know check``: the concepts against OKF, and the archive against what merges leave behind."""
 
 from __future__ import annotations
 
@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from knowrepo.cli.common import JsonOption, RepoOption, repository, say, show, show_json
+from knowrepo.cli.tags import mention_drafts
 from knowrepo.units import count
 
 if TYPE_CHECKING:
-    from knowrepo.concepts.bundle import Generated
     from knowrepo.concepts.validate import Finding
     from knowrepo.git.layout import Repository
-
-tags = typer.Typer(no_args_is_help=True, help="The tag index and what is generated beside it.")
-hook = typer.Typer(no_args_is_help=True, help="Entries for pre-commit.")
 
 
 def check(
@@ -58,7 +55,7 @@ def check(
         verdict = "conformant" if not errors else "not conformant"
         say(f"{verdict}: {count(len(errors), 'error')}, {count(len(warnings), 'warning')}")
         if not paths:
-            _mention_drafts(here)
+            mention_drafts(here)
     if errors or (strict and warnings):
         raise typer.Exit(1)
 
@@ -140,78 +137,6 @@ def _lines_of(path: Path, entries: tuple[str, ...]) -> list[tuple[str, int]]:
     ]
 
 
-def _mention_drafts(repo: Repository) -> None:
-    """Say which concepts are looked at by nobody yet: the first trap for a newcomer."""
-    from knowrepo.concepts import bundle
-
-    found = bundle.drafts(repo)
-    if found:
-        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
-        say(f"note: not tracked by git, so left out: {found[0]}{more}; `git add` makes it count")
-
-
 def _print_json(found: list[Finding], *, conformant: bool) -> None:
     shown = [{**vars(finding), "severity": finding.severity} for finding in found]
     show_json({"version": 1, "conformant": conformant, "findings": shown})
-
-
-@tags.command("build")
-def tags_build(repo: RepoOption = None) -> None:
-    """Write concepts/index.md and concepts/tag_index.jsonl from the tracked concepts."""
-    from knowrepo.concepts import bundle
-
-    here = repository(repo)
-    for file in bundle.write_generated(here):
-        if file.foreign:
-            say(f"{file.path}: written by hand, left alone")
-        else:
-            show(f"{file.path}: {'written' if file.stale else 'up to date'}")
-            if file.stale or file.untracked:
-                say(f"add it to the next commit: git add {file.path}")
-    _mention_drafts(here)
-
-
-@tags.command("check")
-def tags_check(repo: RepoOption = None) -> None:
-    """Say whether the generated files are up to date and tracked; writes nothing."""
-    from knowrepo.concepts import bundle
-
-    wrong = [file for file in bundle.generated_files(repository(repo)) if _is_wrong(file)]
-    for file in wrong:
-        show(f"{file.path}: {'stale' if file.stale else 'not tracked'}")
-    if wrong:
-        say(f"run: know tags build && git add {' '.join(file.path for file in wrong)}")
-        raise typer.Exit(1)
-
-
-@tags.command("list")
-def tags_list(repo: RepoOption = None, as_json: JsonOption = False) -> None:
-    """List the tags with how many concepts carry each."""
-    from collections import Counter
-
-    from knowrepo.concepts import bundle
-
-    counts: Counter[str] = Counter(
-        tag for concept in bundle.read_concepts(repository(repo)) for tag in concept.tags
-    )
-    if as_json:
-        show_json(dict(sorted(counts.items())))
-        return
-    for tag, number in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
-        show(f"{number:5d}  {tag}")
-
-
-@hook.command("tags")
-def hook_tags(repo: RepoOption = None) -> None:
-    """Rebuild the generated files; fail where the commit lacks them (for pre-commit)."""
-    from knowrepo.concepts import bundle
-
-    wrong = [file for file in bundle.write_generated(repository(repo)) if _is_wrong(file)]
-    if wrong:
-        names = " ".join(file.path for file in wrong)
-        say(f"rebuilt, now add it to the commit: git add {names}")
-        raise typer.Exit(1)
-
-
-def _is_wrong(file: Generated) -> bool:
-    return not file.foreign and (file.stale or file.untracked)
