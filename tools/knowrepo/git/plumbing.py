@@ -123,6 +123,23 @@ def untracked(repository: Repository, folder: str) -> list[str]:
     return _names(git(repository, "ls-files", "--others", "--exclude-standard", "-z", "--", folder))
 
 
+def modified(repository: Repository, folder: str) -> list[str]:
+    """Return the tracked names whose file differs from what git's index holds."""
+    return _names(
+        git(repository, "diff", "--name-only", "-z", "--relative", "--no-ext-diff", "--", folder)
+    )
+
+
+def update_index(repository: Repository, paths: Iterable[str]) -> None:
+    """Put files as they are into git's index; those that are gone leave it.
+
+    Plumbing: `git add` fails for a file that git does not know and that is not there.
+    """
+    names = b"".join(os.fsencode(path) + b"\0" for path in paths)
+    update = ("update-index", "--add", "--remove", "--ignore-skip-worktree-entries")
+    git(repository, *update, "-z", "--stdin", data=names)
+
+
 def unmerged(repository: Repository, *folders: str) -> list[str]:
     """Return the names that a merge left in conflict."""
     listing = git(repository, "ls-files", "--unmerged", "-z", "--", *folders)

@@ -1,0 +1,75 @@
+"""Putting concepts into the repository: the file, git's index, and what is generated.
+
+Owns what a command that a person typed may do to the work tree. A file is
+staged only where all that is new in it is ours: what a person has begun to edit
+is theirs to stage. Nothing is committed. Hooks never come here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from knowrepo.concepts import bundle
+from knowrepo.concepts.model import FOLDER
+from knowrepo.config import write_atomically
+from knowrepo.errors import KnowError
+from knowrepo.git import plumbing
+from knowrepo.git.layout import Repository
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What became of the files: those that are staged now, and those that a person must stage."""
+
+    staged: tuple[str, ...]
+    unstaged: tuple[str, ...]
+
+
+def keep(repository: Repository, files: Mapping[str, bytes], removed: Iterable[str] = ()) -> Kept:
+    """Write ``files``, remove ``removed``, rebuild what is generated, and stage all of it.
+
+    Paths are relative to the repository. Raises KnowError where a file cannot be
+    written; those before it stand, and none is staged.
+    """
+    gone = list(removed)
+    begun = set(_unstaged(repository))
+    for path, data in files.items():
+        write(repository, path, data)
+    for path in gone:
+        repository.inside(repository.root / path).unlink(missing_ok=True)
+    ours = [path for path in (*files, *gone) if path not in begun]
+    stage(repository, ours)
+    built = [
+        file.path
+        for file in bundle.write_generated(repository)
+        if (file.stale or file.untracked) and not file.foreign
+    ]
+    stage(repository, [path for path in built if path not in begun])
+    everything = (*files, *gone, *built)
+    return Kept(
+        tuple(path for path in everything if path not in begun),
+        tuple(path for path in everything if path in begun),
+    )
+
+
+def write(repository: Repository, path: str, data: bytes) -> None:
+    """Write one file of the bundle, whole or not at all."""
+    full = repository.inside(repository.root / path)
+    try:
+        full.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(full, data)
+    except OSError as error:
+        raise KnowError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def stage(repository: Repository, paths: Iterable[str]) -> None:
+    """Put files as they are into git's index, and out of it where they are gone."""
+    listed = list(paths)
+    if listed:
+        plumbing.update_index(repository, listed)
+
+
+def _unstaged(repository: Repository) -> list[str]:
+    """Return the tracked files of the bundle that differ from git's index."""
+    return plumbing.modified(repository, FOLDER)
