@@ -85,9 +85,9 @@ def git(
         raise no_git() from error
     if done.returncode not in expected:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise KnowError(
-            f"git {arguments[0]} failed in {repository.root}: {said[-1] if said else 'no message'}"
-        )
+        last = said[-1] if said else "no message"
+        why = next((line for line in said if line.startswith(("fatal:", "error:"))), last)
+        raise KnowError(f"git {arguments[0]} failed in {repository.root}: {why}")
     return done.stdout
 
 
