@@ -25,6 +25,7 @@ from knowrepo.cli import (
     init,
     merge,
     model,
+    new,
     recall,
     scan,
     sessions,
@@ -50,6 +51,8 @@ app.command("forget")(forget.forget)
 app.command("merge")(merge.merge)
 app.command("export")(export.export)
 app.command("scan")(scan.scan)
+app.command("new")(new.new)
+app.command("remember")(new.remember)
 app.command("check")(check.check)
 app.add_typer(tags.app, name="tags")
 app.command("index")(index.index)

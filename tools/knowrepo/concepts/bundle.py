@@ -69,6 +69,17 @@ def drafts(repository: Repository) -> list[str]:
     return [path for path in plumbing.untracked(repository, FOLDER) if is_concept_path(path)]
 
 
+def read_drafts(repository: Repository) -> list[Concept]:
+    """Read the concepts that git does not track; one that cannot be read is left out."""
+    found: dict[str, bytes] = {}
+    for path in drafts(repository):
+        full = repository.root / path
+        with contextlib.suppress(OSError):
+            if not full.is_symlink():
+                found[path] = full.read_bytes()
+    return _concepts(found)
+
+
 def read_concepts(repository: Repository) -> list[Concept]:
     """Read the tracked concepts."""
     return _concepts(read_tracked(repository))
