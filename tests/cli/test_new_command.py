@@ -107,6 +107,8 @@ def test_the_editor_is_the_users_and_never_the_repositorys(know, repository, mon
         (("Decision", "  "), "the title is empty"),
         (("../..", "x"), "names no type"),
         (("Decision", "x" * 201), "201 characters"),
+        (("Decision", "caf\udce9"), "the title is not UTF-8"),
+        (("Decision", "x", "--tag", "caf\udce9"), "--tag is not UTF-8"),
         (("Decision", "x", "--by", "human:me"), "<producer>/<version>"),
     ],
 )

@@ -53,6 +53,18 @@ def test_a_folder_keeps_its_index_while_it_holds_a_concept(know, repository, com
     assert "(two.md)" in (repository.concepts / "a" / "index.md").read_text()
 
 
+def test_what_git_does_not_track_decides_nothing(know, repository):
+    write(repository, "concepts/a/one.md", concept("One"))
+    built(know, repository)
+    write(repository, "concepts/a/b/two.md", concept("Two"))
+    know("tags", "build")
+    git(repository.root, "rm", "-qf", "concepts/a/b/two.md")
+    assert know("hook", "tags").code == 1  # the root's index was rebuilt
+    git(repository.root, "add", "concepts/index.md", "concepts/tag_index.jsonl")
+    assert know("hook", "tags").code == 0
+    assert not (repository.concepts / "a" / "index.md").exists()
+
+
 def test_an_index_that_a_person_wrote_in_a_folder_is_left_alone_tracked_or_not(know, repository):
     write(repository, "concepts/a/b/c/one.md", concept("One"))
     write(repository, "concepts/a/index.md", "# Mine\n")

@@ -122,6 +122,22 @@ def test_a_new_log_begins_with_everything_and_a_second_run_changes_nothing(repos
     )
 
 
+def test_a_link_to_what_is_gone_becomes_a_name_and_the_entry_stays(repository, on):
+    write(repository, "concepts/a b.md", concept("A [1]", description='"One."'))
+    on("2026-05-01")
+    keep(repository)
+    on("2026-05-01")
+    git(repository.root, "mv", "concepts/a b.md", "concepts/c.md")
+    on("2026-05-02")
+    entries = [line for line in keep(repository).splitlines() if line.startswith("* ")]
+    assert entries == [
+        "* **Creation** [A \\[1\\]](c.md): One.",
+        "* **Removal** A \\[1\\] (`a b.md`): One.",
+        "* **Creation** A \\[1\\] (`a b.md`): One.",
+    ]
+    assert keep(repository).splitlines()[-1] == entries[-1]
+
+
 HAND_WRITTEN = """\
 ---
 type: Log

@@ -59,7 +59,7 @@ def new(
         return
     if not title:
         raise UsageError(f"{kind}: no title", hint=f'try: know new {kind} "What is so"')
-    called = create.checked_title(title)
+    called = create.checked_title(_writable("the title", title))
     editor = _editor() if edit else []
     here = repository(repo)
     who = _author(here, by)
@@ -113,7 +113,7 @@ def remember(
     from knowrepo.concepts import bundle, create, keeping
 
     said = _text(text)
-    called = create.checked_title(title) if title else ""
+    called = create.checked_title(_writable("the title", title)) if title else ""
     here = repository(repo)
     who = _author(here, by)
     type_, tags = _type(kind), _texts("--tag", tag)

@@ -25,8 +25,8 @@ class Generated:
     """One generated file: what it should hold, and how it stands.
 
     ``foreign`` marks an `index.md` that a person wrote: it is left alone. ``gone``
-    marks one of ours that should not be there any more: its content is empty,
-    stale while it is there, and git has still to be told.
+    marks one of ours that should not be there any more: it is stale while it is
+    there, and git has to be told where it tracks it.
     """
 
     path: str
@@ -39,7 +39,9 @@ class Generated:
     @property
     def is_wrong(self) -> bool:
         """Whether the next commit would not hold what it should."""
-        return not self.foreign and (self.stale or self.untracked or self.gone)
+        if self.foreign or self.gone:
+            return self.gone and not self.untracked
+        return self.stale or self.untracked
 
 
 def read_tracked(repository: Repository, *, staged: bool = False) -> dict[str, bytes]:
@@ -109,7 +111,7 @@ def generated_files(repository: Repository, *, staged: bool = False) -> list[Gen
     folders = {path: tags.index_folder(path) or "" for path in present if path != tags.TAG_INDEX}
     wanted = tags.index_files(
         concepts,
-        ours=[folder for path, folder in folders.items() if path in ours],
+        ours=[folder for path, folder in folders.items() if path in ours and path in known],
         theirs=[folder for path, folder in folders.items() if path not in ours],
     )
     wanted[tags.TAG_INDEX] = tags.tag_index(concepts)
@@ -122,9 +124,8 @@ def generated_files(repository: Repository, *, staged: bool = False) -> list[Gen
         found.insert(0, Generated(tags.INDEX, data, False, tags.INDEX not in known, foreign=True))
     superfluous = sorted((ours | _deleted(repository, known, staged=staged)) - set(wanted))
     return found + [
-        Generated(path, b"", stale=path in present, untracked=False, gone=True)
+        Generated(path, b"", stale=path in present, untracked=path not in known, gone=True)
         for path in superfluous
-        if path in known
     ]
 
 

@@ -187,8 +187,7 @@ def alike(concepts: Iterable[Concept], title: str, text: str) -> Concept | None:
 
 def checked_title(title: str) -> str:
     """Return a title as one line; raises UsageError where it is none, or a page."""
-    line = " ".join(title.encode("utf-8", "replace").decode().split())
-    line = "".join(filter(str.isprintable, line))
+    line = "".join(filter(str.isprintable, " ".join(title.split())))
     if not line:
         raise UsageError("the title is empty", hint='try: know new Decision "Retry uploads"')
     if len(line) > LONGEST_TITLE:

@@ -1,7 +1,8 @@
 """`concepts/log.md`: bringing entries into a file in which people write too.
 
-Owns the file. Every line that stands there stays where it is; entries that it
-lacks come to their day, which is made in its place. An entry is known by day,
+Owns the file. Every line that stands there stays where it is, but that an entry of
+ours names a concept that is gone instead of linking to it; entries that it lacks
+come to their day, which is made in its place. An entry is known by day,
 kind and path, so what two branches wrote is not written twice, and where a merge
 left it twice, one goes.
 """
@@ -30,6 +31,7 @@ _HEADING = re.compile(r"#{1,2}[ \t]")
 _FENCE = re.compile(r" {0,3}(```+|~~~+)")
 _ENTRY = re.compile(r"[-*+][ \t]+\*\*(\w+)\*\*")
 _OURS = re.compile(rf"\* \*\*(?:{'|'.join(log.KINDS)})\*\* ")
+_LINKED = re.compile(rf"({_OURS.pattern})\[((?:[^\]\\]|\\.)*)\]\(([^()\s]+)\)(.*)$")
 _UNLINKED = re.compile(r"\(`([^`]+\.md)`\)")
 
 
@@ -58,7 +60,8 @@ def updated(repository: Repository, now: bytes) -> bytes:
     except UnicodeDecodeError as error:
         raise KnowError(f"{LOG}: not UTF-8", hint="save the file as UTF-8") from error
     parts = _parts(before)
-    changed = _unite(parts)
+    lost = _unlink(parts, repository)
+    changed = _unite(parts) or lost
     newest = _newest(parts) if MARK in before else ""
     written = history.last_commit(repository, LOG) if newest else ""
     arrived = history.commits_since(repository, written) if written else frozenset()
@@ -91,6 +94,18 @@ def _parts(text: str) -> list[_Part]:
             parts.append(_Part(day[1] if day else ""))
         parts[-1].lines.append(line)
     return parts
+
+
+def _unlink(parts: list[_Part], repository: Repository) -> bool:
+    """Name what our entries link to and is not there any more; says whether there was any."""
+    changed = False
+    for part in parts:
+        for number, line in enumerate(part.lines if part.day else ()):
+            found = _LINKED.match(line)
+            if found and not (repository.concepts / unquote(found[3])).is_file():
+                part.lines[number] = f"{found[1]}{found[2]} (`{unquote(found[3])}`){found[4]}"
+                changed = True
+    return changed
 
 
 def _unite(parts: list[_Part]) -> bool:
