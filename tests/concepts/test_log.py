@@ -92,6 +92,28 @@ def test_a_day_is_the_authors_in_utc_and_neither_zone_nor_configuration_changes_
     assert told(repository) == [("2026-05-02", "Creation", "a.md")]
 
 
+@pytest.mark.parametrize(
+    ("date", "day"),
+    [
+        ("1777600000 +5130", "2026-05-01"),
+        ("99999999999999999 +0000", "1970-01-01"),
+        ("soon", "1970-01-01"),
+    ],
+)
+def test_a_commit_with_an_odd_date_stops_nothing(repository, date, day):
+    write(repository, "concepts/a.md", concept())
+    tree = git(repository.root, "write-tree").strip()
+    raw = (
+        f"tree {tree}\nauthor A <a@example.org> {date}\ncommitter A <a@example.org> 1 +0000\n\nx\n"
+    )
+    made = subprocess.run(
+        ["git", "hash-object", "-t", "commit", "-w", "--stdin", "--literally"],
+        cwd=repository.root, input=raw.encode(), capture_output=True, check=True,
+    )  # fmt: skip
+    git(repository.root, "reset", "-q", "--soft", made.stdout.decode().strip())
+    assert told(repository) == [(day, "Creation", "a.md")]
+
+
 def test_an_entry_links_to_what_is_there_and_names_what_is_not(repository, on):
     write(repository, "concepts/a [1].md", concept("A *b*", description='"One sentence."'))
     write(repository, "concepts/b.md", concept("B"))

@@ -8,6 +8,7 @@ yet, and pre-commit leaves untracked files lying about.
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -141,7 +142,13 @@ def write_generated(repository: Repository) -> list[Generated]:
 
 
 def _concepts(files: Mapping[str, bytes]) -> list[Concept]:
-    return [read_concept(p, data) for p, data in files.items() if is_concept_path(p)]
+    return [_read(path, data) for path, data in files.items() if is_concept_path(path)]
+
+
+@functools.lru_cache(maxsize=20_000)
+def _read(path: str, data: bytes) -> Concept:
+    """Read a concept; a command that looks twice, before and after it writes, parses once."""
+    return read_concept(path, data)
 
 
 def _present(

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from typing import Literal
 
 from knowrepo.concepts.model import FOLDER, Concept, is_concept_path, read_concept
@@ -47,7 +46,7 @@ def entries(
     for change in history.changes(repository, FOLDER):
         if not is_concept_path(change.path):
             continue
-        day = datetime.fromisoformat(change.date).astimezone(UTC).date().isoformat()
+        day = change.day
         if change.status == "A":
             begun[change.path] = min(day, begun.get(change.path, day))
         if day >= after or change.commit in arrived:
