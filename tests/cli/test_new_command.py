@@ -229,6 +229,13 @@ def test_where_it_cannot_be_staged_nothing_is_left(know, repository):
     assert result.code == 1
     assert "index.lock" in result.err
     assert not list(repository.concepts.rglob("*.md"))
+    (repository.git_dir / "index.lock").unlink()
+    (repository.concepts / "index.md").mkdir()
+    result = know("remember", "A thing.")
+    assert result.code == 1
+    assert "concepts/index.md: cannot be written" in result.err
+    assert git(repository.root, "ls-files") == ""
+    assert not [path for path in repository.concepts.rglob("*.md") if path.is_file()]
 
 
 def test_while_concepts_are_in_conflict_nothing_is_written(know, repository):

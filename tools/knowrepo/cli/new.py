@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from pathlib import Path
@@ -132,6 +133,8 @@ def remember(
         kept = keeping.keep(here, {path: data})
     except KnowError:
         (here.root / path).unlink(missing_ok=True)  # nobody knows of it yet
+        with contextlib.suppress(KnowError):
+            keeping.stage(here, [path])
         raise
     show(_from_here(here, path))
     what = "staged" if who.is_human else f"a draft by {who.actor}, staged"
