@@ -194,3 +194,29 @@ def test_after_a_commit_what_agents_hooks_noted_is_archived_in_the_background(
     while not archived.exists() and time.monotonic() < until:
         time.sleep(0.05)  # another process is at it; its end is waited for, no time is measured
     assert archived.read_bytes() == jsonl([user("hello", 1)])
+
+
+def run(repository: Repository, *arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "knowrepo", *arguments],
+        cwd=repository.root, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return done.stdout
+
+
+def test_what_is_remembered_is_committed_at_the_first_try(guarded, monkeypatch):
+    for name in ("AI_AGENT", "CLAUDECODE", "CODEX_SANDBOX", "CODEX_THREAD_ID", "CURSOR_AGENT",
+                 "GEMINI_CLI"):  # fmt: skip
+        monkeypatch.delenv(name, raising=False)
+    path = run(guarded, "remember", "Releases are cut on Tuesdays.").strip()
+    assert "releases-are-cut-on-tuesdays" in run(guarded, "recall", "releases tuesdays")
+    code, said = commit(guarded)
+    assert code == 0, said
+    run(guarded, "new", "Decision", "A form that nobody filled in")
+    write(guarded, path, concept("Begun to edit", tags=["later"]), stage=False)
+    run(guarded, "remember", "Deploys go out at noon.")
+    code, said = commit(guarded)
+    assert code == 0, said
+    assert "deploys-go-out-at-noon" in tag_index(guarded)
+    assert "later" not in tag_index(guarded)
+    assert "Begun to edit" in (guarded.root / path).read_text()

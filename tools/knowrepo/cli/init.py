@@ -183,7 +183,9 @@ def _generate(here: Repository) -> None:
     for folder in (here.concepts, here.sessions):
         here.inside(folder).mkdir(exist_ok=True)
     for file in bundle.write_generated(here):
-        show(f"{file.path}: {'made' if file.stale else 'there already'}")
+        show(
+            f"{file.path}: {'removed' if file.gone else 'made' if file.stale else 'there already'}"
+        )
 
 
 def _map(here: Repository, identity: str, path: Path, *, default: bool) -> None:

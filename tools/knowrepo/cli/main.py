@@ -20,11 +20,14 @@ from knowrepo.cli import (
     export,
     forget,
     git_calls,
+    graph,
     hooks,
     index,
     init,
+    log,
     merge,
     model,
+    new,
     recall,
     scan,
     sessions,
@@ -50,6 +53,10 @@ app.command("forget")(forget.forget)
 app.command("merge")(merge.merge)
 app.command("export")(export.export)
 app.command("scan")(scan.scan)
+app.command("new")(new.new)
+app.command("remember")(new.remember)
+app.command("log")(log.log)
+app.command("graph")(graph.graph)
 app.command("check")(check.check)
 app.add_typer(tags.app, name="tags")
 app.command("index")(index.index)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import typer
@@ -9,7 +10,7 @@ import typer
 from knowrepo.cli.common import JsonOption, RepoOption, repository, say, show, show_json
 
 if TYPE_CHECKING:
-    from knowrepo.concepts.bundle import Generated
+    from knowrepo.concepts.model import Concept
     from knowrepo.git.layout import Repository
 
 app = typer.Typer(no_args_is_help=True, help="The tag index and what is generated beside it.")
@@ -17,57 +18,105 @@ app = typer.Typer(no_args_is_help=True, help="The tag index and what is generate
 
 @app.command("build")
 def build(repo: RepoOption = None) -> None:
-    """Write concepts/index.md and concepts/tag_index.jsonl from the tracked concepts."""
+    """Write what is generated from the tracked concepts.
+
+    That is concepts/tag_index.jsonl and concepts/index.md, and an index.md in a
+    folder that holds folders or more than a hundred concepts. An index.md that a
+    person wrote is left alone.
+
+    \b
+    Examples:
+      know tags build
+    """
+    import shlex
+
     from knowrepo.concepts import bundle
 
     here = repository(repo)
     for file in bundle.write_generated(here):
         if file.foreign:
             say(f"{file.path}: written by hand, left alone")
-        else:
-            show(f"{file.path}: {'written' if file.stale else 'up to date'}")
-            if file.stale or file.untracked:
-                say(f"add it to the next commit: git add {file.path}")
+            continue
+        done = "removed" if file.gone else "written" if file.stale else "up to date"
+        show(f"{file.path}: {done}")
+        if file.is_wrong:
+            say(f"add it to the next commit: git add {shlex.quote(file.path)}")
     mention_drafts(here)
 
 
 @app.command("check")
 def check(repo: RepoOption = None) -> None:
     """Say whether the generated files are up to date and tracked; writes nothing."""
+    import shlex
+
     from knowrepo.concepts import bundle
 
-    wrong = [file for file in bundle.generated_files(repository(repo)) if _is_wrong(file)]
+    wrong = [file for file in bundle.generated_files(repository(repo)) if file.is_wrong]
     for file in wrong:
-        show(f"{file.path}: {'stale' if file.stale else 'not tracked'}")
+        state = "superfluous" if file.gone else "stale" if file.stale else "not tracked"
+        show(f"{file.path}: {state}")
     if wrong:
-        say(f"run: know tags build && git add {' '.join(file.path for file in wrong)}")
+        say(f"run: know tags build && git add {shlex.join(file.path for file in wrong)}")
         raise typer.Exit(1)
 
 
 @app.command("list")
 def list_tags(repo: RepoOption = None, as_json: JsonOption = False) -> None:
-    """List the tags with how many concepts carry each."""
-    from collections import Counter
+    """List the tags: how many concepts carry each, and of which types these are.
+
+    Tags that seem to be one tag in two spellings are pointed out, with the
+    command that makes them one.
+
+    \b
+    Examples:
+      know tags list
+      know tags list --json
+    """
+    import shlex
 
     from knowrepo.concepts import bundle
+    from knowrepo.concepts.near_tags import near_tags
 
-    counts: Counter[str] = Counter(
-        tag for concept in bundle.read_concepts(repository(repo)) for tag in concept.tags
-    )
+    kinds = _types_by_tag(bundle.read_concepts(repository(repo)))
+    counts = {tag: len(types) for tag, types in kinds.items()}
+    listed = sorted(counts, key=lambda tag: (-counts[tag], tag))
+    near = near_tags(counts)
     if as_json:
-        show_json(dict(sorted(counts.items())))
+        rows = [{"tag": t, "count": counts[t], "types": _by_count(kinds[t])} for t in listed]
+        found = [{"old": pair.old, "new": pair.new, "why": pair.why} for pair in near]
+        show_json({"version": 1, "tags": rows, "near": found})
         return
-    for tag, number in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
-        show(f"{number:5d}  {tag}")
+    widest = min(max(map(len, listed), default=0), 32)
+    for tag in listed:
+        show(f"{counts[tag]:5d}  {tag:{widest}}  {', '.join(_by_count(kinds[tag]))}")
+    for pair in near:
+        both = f"{pair.old} ({counts[pair.old]}) and {pair.new} ({counts[pair.new]})"
+        say(f"near: {both}, {pair.why}: know tags rename {shlex.join((pair.old, pair.new))}")
+
+
+def _types_by_tag(concepts: Iterable[Concept]) -> dict[str, list[str]]:
+    """Return for each tag the type of every concept that carries it."""
+    found: dict[str, list[str]] = {}
+    for concept in concepts:
+        for tag in concept.tags:
+            found.setdefault(tag, []).append(concept.type)
+    return found
+
+
+def _by_count(types: list[str]) -> list[str]:
+    """Return the types, those of most concepts first; none for a concept without one."""
+    return sorted({kind for kind in types if kind}, key=lambda kind: (-types.count(kind), kind))
 
 
 def staged(repo: RepoOption = None) -> None:
     """Rebuild the generated files; fail where the commit lacks them (for pre-commit)."""
+    import shlex
+
     from knowrepo.concepts import bundle
 
-    wrong = [file for file in bundle.write_generated(repository(repo)) if _is_wrong(file)]
+    wrong = [file for file in bundle.write_generated(repository(repo)) if file.is_wrong]
     if wrong:
-        names = " ".join(file.path for file in wrong)
+        names = shlex.join(file.path for file in wrong)
         say(f"rebuilt, now add it to the commit: git add {names}")
         raise typer.Exit(1)
 
@@ -80,7 +129,3 @@ def mention_drafts(repo: Repository) -> None:
     if found:
         more = f" and {len(found) - 1} more" if len(found) > 1 else ""
         say(f"note: not tracked by git, so left out: {found[0]}{more}; `git add` makes it count")
-
-
-def _is_wrong(file: Generated) -> bool:
-    return not file.foreign and (file.stale or file.untracked)

@@ -1,4 +1,4 @@
-"""The files of the bundle as git tracks them, and the two that are generated.
+"""The files of the bundle as git tracks them, and those that are generated.
 
 Owns reading and writing under `concepts/` for the commands and hooks. It lists
 files through git, never by a pattern: an untracked draft is nobody's knowledge
@@ -7,6 +7,9 @@ yet, and pre-commit leaves untracked files lying about.
 
 from __future__ import annotations
 
+import contextlib
+import functools
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +25,9 @@ from knowrepo.git.layout import Repository
 class Generated:
     """One generated file: what it should hold, and how it stands.
 
-    ``foreign`` marks an `index.md` that a person wrote: it is left alone.
+    ``foreign`` marks an `index.md` that a person wrote: it is left alone. ``gone``
+    marks one of ours that should not be there any more: it is stale while it is
+    there, and git has to be told where it tracks it.
     """
 
     path: str
@@ -30,21 +35,36 @@ class Generated:
     stale: bool
     untracked: bool
     foreign: bool = False
+    gone: bool = False
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether the next commit would not hold what it should."""
+        if self.foreign or self.gone:
+            return self.gone and not self.untracked
+        return self.stale or self.untracked
 
 
-def read_tracked(repository: Repository) -> dict[str, bytes]:
+def read_tracked(repository: Repository, *, staged: bool = False) -> dict[str, bytes]:
     """Return ``{path: bytes}`` of the tracked Markdown files of the bundle.
 
     The content is that of the work tree (pre-commit sets unstaged edits aside
-    before its hooks run). A file deleted from the work tree is left out.
+    before its hooks run); a file deleted from there is left out. With ``staged``
+    it is what git's index holds, as the next commit will have it.
     """
     repository.inside(repository.concepts)
-    found: dict[str, bytes] = {}
-    for path in plumbing.tracked(repository, FOLDER, for_commit=True):
+    tracked = plumbing.tracked(repository, FOLDER, for_commit=not staged)
+    oids = {path: oid for path, oid in tracked.items() if path.endswith(".md")}
+    differ = (
+        [path for path in plumbing.modified(repository, FOLDER) if path in oids] if staged else []
+    )
+    blobs = plumbing.blobs(repository, [oids[path] for path in differ])
+    found = {path: data for path, data in zip(differ, blobs, strict=True) if data is not None}
+    for path in oids.keys() - found.keys():
         full = repository.root / path
-        if path.endswith(".md") and not full.is_symlink() and full.is_file():
+        if not full.is_symlink() and full.is_file():
             found[path] = full.read_bytes()
-    return found
+    return dict(sorted(found.items()))
 
 
 def drafts(repository: Repository) -> list[str]:
@@ -52,52 +72,115 @@ def drafts(repository: Repository) -> list[str]:
     return [path for path in plumbing.untracked(repository, FOLDER) if is_concept_path(path)]
 
 
+def read_drafts(repository: Repository) -> list[Concept]:
+    """Read the concepts that git does not track; one that cannot be read is left out."""
+    found: dict[str, bytes] = {}
+    for path in drafts(repository):
+        full = repository.root / path
+        with contextlib.suppress(OSError):
+            if not full.is_symlink():
+                found[path] = full.read_bytes()
+    return _concepts(found)
+
+
 def read_concepts(repository: Repository) -> list[Concept]:
     """Read the tracked concepts."""
-    files = read_tracked(repository)
-    return [read_concept(p, data) for p, data in sorted(files.items()) if is_concept_path(p)]
+    return _concepts(read_tracked(repository))
 
 
-def generated_files(repository: Repository) -> list[Generated]:
-    """Say what each generated file should hold and whether it does.
-
-    Raises KnowError while concepts are in conflict: what they say is not decided.
-    """
+def refuse_conflicts(repository: Repository) -> None:
+    """Raise KnowError while concepts are in conflict: what they say is not decided."""
     conflicts = [path for path in plumbing.unmerged(repository, FOLDER) if is_concept_path(path)]
     if conflicts:
         raise KnowError(
             f"{conflicts[0]}: in conflict", hint="resolve it and `git add` it, then run this again"
         )
-    concepts = read_concepts(repository)
-    known = plumbing.tracked(repository, tags.INDEX, tags.TAG_INDEX, for_commit=True)
-    found = []
-    for path, content in (
-        (tags.INDEX, tags.index_md(concepts)),
-        (tags.TAG_INDEX, tags.tag_index(concepts)),
-    ):
-        full = repository.root / path
-        # git may have written CRLF on checkout; the content is the same.
-        now = full.read_bytes().replace(b"\r\n", b"\n") if full.is_file() else None
-        foreign = path == tags.INDEX and now is not None and not tags.is_generated(now)
-        found.append(
-            Generated(
-                path=path,
-                content=content,
-                stale=now != content and not foreign,
-                untracked=path not in known,
-                foreign=foreign,
-            )
-        )
-    return found
+
+
+def generated_files(repository: Repository, *, staged: bool = False) -> list[Generated]:
+    """Say what each generated file should hold and whether it does.
+
+    With ``staged`` that is asked of git's index, else of the work tree. Raises
+    KnowError while concepts are in conflict.
+    """
+    refuse_conflicts(repository)
+    files = read_tracked(repository, staged=staged)
+    known = set(plumbing.tracked(repository, FOLDER, for_commit=not staged))
+    concepts = _concepts(files)
+    present = _present(repository, files, concepts, staged=staged)
+    ours = {path for path, data in present.items() if tags.is_generated(data)}
+    folders = {path: tags.index_folder(path) or "" for path in present if path != tags.TAG_INDEX}
+    wanted = tags.index_files(
+        concepts,
+        ours=[folder for path, folder in folders.items() if path in ours and path in known],
+        theirs=[folder for path, folder in folders.items() if path not in ours],
+    )
+    wanted[tags.TAG_INDEX] = tags.tag_index(concepts)
+    found = [
+        Generated(path, content, stale=present.get(path) != content, untracked=path not in known)
+        for path, content in wanted.items()
+    ]
+    if tags.INDEX in present and tags.INDEX not in wanted:
+        data = present[tags.INDEX]
+        found.insert(0, Generated(tags.INDEX, data, False, tags.INDEX not in known, foreign=True))
+    superfluous = sorted((ours | _deleted(repository, known, staged=staged)) - set(wanted))
+    return found + [
+        Generated(path, b"", stale=path in present, untracked=path not in known, gone=True)
+        for path in superfluous
+    ]
 
 
 def write_generated(repository: Repository) -> list[Generated]:
-    """Write the generated files that are stale; returns all of them as they stood."""
+    """Bring the generated files of the work tree up to date; returns all of them as they stood."""
     files = generated_files(repository)
     for file in files:
-        if file.stale:
-            _write(repository.root / file.path, file.content)
+        if file.stale and file.gone:
+            _remove(repository.inside(repository.root / file.path))
+        elif file.stale:
+            _write(repository.inside(repository.root / file.path), file.content)
     return files
+
+
+def _concepts(files: Mapping[str, bytes]) -> list[Concept]:
+    return [_read(path, data) for path, data in files.items() if is_concept_path(path)]
+
+
+@functools.lru_cache(maxsize=20_000)
+def _read(path: str, data: bytes) -> Concept:
+    """Read a concept; a command that looks twice, before and after it writes, parses once."""
+    return read_concept(path, data)
+
+
+def _present(
+    repository: Repository, files: Mapping[str, bytes], concepts: list[Concept], *, staged: bool
+) -> dict[str, bytes]:
+    """Return what stands where a generated file is, or may be: each index, and the tag index.
+
+    git may have written CRLF on checkout; the content is the same.
+    """
+    found = {path: data for path, data in files.items() if tags.index_folder(path) is not None}
+    if staged:
+        oid = plumbing.tracked(repository, tags.TAG_INDEX).get(tags.TAG_INDEX)
+        blobs = plumbing.blobs(repository, [oid]) if oid else ()
+        found.update((tags.TAG_INDEX, blob) for blob in blobs if blob is not None)
+    else:
+        beside = {path for concept in concepts for path in tags.indexes_above(concept)}
+        for path in {tags.INDEX, tags.TAG_INDEX, *beside} - set(found):
+            full = repository.root / path
+            if full.is_file():
+                found[path] = full.read_bytes()
+    return {path: data.replace(b"\r\n", b"\n") for path, data in found.items()}
+
+
+def _deleted(repository: Repository, known: Iterable[str], *, staged: bool) -> set[str]:
+    """Return the generated indexes that are removed, where git does not know it yet."""
+    if staged:
+        return set()
+    indexes = [path for path in known if tags.index_folder(path) is not None]
+    lost = [path for path in indexes if not (repository.root / path).exists()]
+    oids = plumbing.tracked(repository, *lost, for_commit=True) if lost else {}
+    blobs = plumbing.blobs(repository, list(oids.values()))
+    return {p for p, data in zip(oids, blobs, strict=True) if data and tags.is_generated(data)}
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -105,3 +188,13 @@ def _write(path: Path, content: bytes) -> None:
         write_atomically(path, content)
     except OSError as error:
         raise KnowError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def _remove(path: Path) -> None:
+    """Remove a file, and the folder that it leaves empty, as git itself does."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise KnowError(f"{path}: cannot be removed: {error.strerror}") from error
+    with contextlib.suppress(OSError):  # something else lies there
+        path.parent.rmdir()

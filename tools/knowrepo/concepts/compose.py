@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 Value = str | Sequence["Value"] | Mapping[str, "Value"]
 """What a front matter holds: text, lists of texts or of mappings, mappings."""
@@ -23,11 +23,15 @@ _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _DEVICES = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d|index|log)")  # names that are taken
 
 
-def compose(front: Mapping[str, Value], body: str) -> bytes:
-    """Return a concept's bytes. Keys stand in the order given; an empty value is left out."""
+def compose(front: Mapping[str, Value], body: str, *, blank: Collection[str] = ()) -> bytes:
+    """Return a concept's bytes. Keys stand in the order given.
+
+    An empty value is left out, but for the keys of ``blank``: they are to be
+    filled in.
+    """
     lines = ["---"]
     for key, value in front.items():
-        if value:
+        if value or key in blank:
             lines += _entry(key, value, "")
     text = body.strip("\n")
     return "\n".join([*lines, "---", *(("", text) if text else ()), ""]).encode()

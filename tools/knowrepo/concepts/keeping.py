@@ -2,7 +2,9 @@
 
 Owns what a command that a person typed may do to the work tree. A file is
 staged only where all that is new in it is ours: what a person has begun to edit
-is theirs to stage. Nothing is committed. Hooks never come here.
+is theirs to stage. Generated files are nobody's: they are staged as they follow
+from what git's index holds, so that the next commit agrees with itself whatever
+else is being edited. Nothing is committed. Hooks never come here.
 """
 
 from __future__ import annotations
@@ -29,9 +31,11 @@ class Kept:
 def keep(repository: Repository, files: Mapping[str, bytes], removed: Iterable[str] = ()) -> Kept:
     """Write ``files``, remove ``removed``, rebuild what is generated, and stage all of it.
 
-    Paths are relative to the repository. Raises KnowError where a file cannot be
-    written; those before it stand, and none is staged.
+    Paths are relative to the repository. Raises KnowError where concepts are in
+    conflict, before anything is written, and where a file cannot be written; those
+    before it stand, and none is staged.
     """
+    bundle.refuse_conflicts(repository)
     gone = list(removed)
     begun = set(_unstaged(repository))
     for path, data in files.items():
@@ -40,17 +44,28 @@ def keep(repository: Repository, files: Mapping[str, bytes], removed: Iterable[s
         repository.inside(repository.root / path).unlink(missing_ok=True)
     ours = [path for path in (*files, *gone) if path not in begun]
     stage(repository, ours)
-    built = [
-        file.path
-        for file in bundle.write_generated(repository)
-        if (file.stale or file.untracked) and not file.foreign
-    ]
-    stage(repository, [path for path in built if path not in begun])
-    everything = (*files, *gone, *built)
-    return Kept(
-        tuple(path for path in everything if path not in begun),
-        tuple(path for path in everything if path in begun),
-    )
+    built = _stage_generated(repository, begun)
+    return Kept((*ours, *built), tuple(path for path in (*files, *gone) if path in begun))
+
+
+def _stage_generated(repository: Repository, begun: set[str]) -> tuple[str, ...]:
+    """Bring the generated files up to date, in the work tree and in git's index."""
+    built = bundle.write_generated(repository)
+    if begun <= {file.path for file in built if not file.foreign}:  # git's index has the rest
+        paths = [file.path for file in built if file.is_wrong or file.path in begun]
+        stage(repository, paths)
+        return tuple(paths)
+    built = [file for file in bundle.generated_files(repository, staged=True) if file.is_wrong]
+    as_there = [file.path for file in built if _is_there(repository, file)]
+    stage(repository, as_there)
+    others = {file.path: file.content for file in built if file.path not in as_there}
+    plumbing.update_index_with(repository, others)
+    return tuple(file.path for file in built)
+
+
+def _is_there(repository: Repository, file: bundle.Generated) -> bool:
+    full = repository.root / file.path
+    return not full.exists() if file.gone else full.is_file() and full.read_bytes() == file.content
 
 
 def write(repository: Repository, path: str, data: bytes) -> None:

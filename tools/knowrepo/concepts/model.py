@@ -64,7 +64,7 @@ def from_document(path: str, document: Document) -> Concept:
         id=concept_id(path),
         path=path,
         type=_text(front.get("type")),
-        title=_text(front.get("title")) or _title_of(path),
+        title=_text(front.get("title")) or title_of(path),
         description=_text(front.get("description")),
         tags=_strings(front.get("tags")),
         aliases=_strings(front.get("aliases")),
@@ -93,6 +93,7 @@ def _strings(value: Any) -> tuple[str, ...]:
     return tuple(item for item in seen if item)
 
 
-def _title_of(path: str) -> str:
+def title_of(path: str) -> str:
+    """Return the title that the name of a file gives."""
     stem = _text(PurePosixPath(path).stem.replace("-", " ").replace("_", " "))
     return stem[:1].upper() + stem[1:]

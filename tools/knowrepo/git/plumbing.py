@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -85,9 +85,9 @@ def git(
         raise no_git() from error
     if done.returncode not in expected:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise KnowError(
-            f"git {arguments[0]} failed in {repository.root}: {said[-1] if said else 'no message'}"
-        )
+        last = said[-1] if said else "no message"
+        why = next((line for line in said if line.startswith(("fatal:", "error:"))), last)
+        raise KnowError(f"git {arguments[0]} failed in {repository.root}: {why}")
     return done.stdout
 
 
@@ -138,6 +138,23 @@ def update_index(repository: Repository, paths: Iterable[str]) -> None:
     names = b"".join(os.fsencode(path) + b"\0" for path in paths)
     update = ("update-index", "--add", "--remove", "--ignore-skip-worktree-entries")
     git(repository, *update, "-z", "--stdin", data=names)
+
+
+def update_index_with(repository: Repository, files: Mapping[str, bytes]) -> None:
+    """Put contents into git's index that the files of the work tree do not have.
+
+    An empty one takes the file out.
+    """
+    inside = repository.root.relative_to(repository.work_tree)
+    gone = b"".join(os.fsencode(path) + b"\0" for path, data in files.items() if not data)
+    git(repository, "update-index", "--force-remove", "-z", "--stdin", data=gone)
+    lines: list[bytes] = []
+    for path, data in files.items():
+        if data:
+            oid = git(repository, "hash-object", "-w", "--stdin", data=data).strip()
+            name = os.fsencode((inside / path).as_posix())  # from the top, wherever git runs
+            lines.append(b"100644 %s\t%s\0" % (oid, name))
+    git(repository, "update-index", "-z", "--index-info", data=b"".join(lines))
 
 
 def unmerged(repository: Repository, *folders: str) -> list[str]:

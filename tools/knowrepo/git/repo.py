@@ -8,6 +8,7 @@ import fails where there is no git. See `plumbing` for what every index run does
 from __future__ import annotations
 
 import configparser
+import os
 import posixpath
 import re
 import shutil
@@ -51,6 +52,22 @@ def work_tree_of(folder: Path) -> Path:
             hint="clone it, and work in the clone",
         )
     return Path(top)
+
+
+def author_name(folder: Path) -> str:
+    """Return the name under which git would record a commit's author in ``folder``; '' for none."""
+    named = os.environ.get("GIT_AUTHOR_NAME", "").strip()
+    if named:
+        return named
+    asked = _open(folder).git
+    from git.exc import GitCommandError
+
+    for key in ("author.name", "user.name"):
+        try:
+            return str(asked.config("--get", key)).strip()
+        except GitCommandError:
+            continue
+    return ""
 
 
 def identify_project(folder: Path) -> ProjectIdentity:

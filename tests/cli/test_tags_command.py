@@ -1,0 +1,112 @@
+"""What is generated, and the tags, as a person meets them."""
+
+from __future__ import annotations
+
+import json
+
+from helpers import concept, git, write
+
+
+def built(know, repository):
+    assert know("tags", "build").code == 0
+    git(repository.root, "add", "-A")
+    assert know("tags", "check").code == 0
+
+
+def test_a_folder_that_becomes_deep_gets_an_index_that_the_hook_wants_in_the_commit(
+    know, repository
+):
+    write(repository, "concepts/a b/one.md", concept("One"))
+    built(know, repository)
+    write(repository, "concepts/a b/c/two.md", concept("Two"))
+    result = know("hook", "tags")
+    assert result.code == 1
+    assert "git add concepts/index.md 'concepts/a b/index.md'" in result.err
+    assert "concepts/a b/index.md: not tracked" in know("tags", "check").out
+    git(repository.root, "add", "-A")
+    assert know("hook", "tags").code == 0
+    assert know("check", "--strict").code == 0
+
+
+def test_the_index_of_a_folder_that_is_gone_goes_too(know, repository, commit):
+    write(repository, "concepts/a/b/one.md", concept("One"))
+    write(repository, "concepts/two.md", concept("Two"))
+    built(know, repository)
+    commit()
+    git(repository.root, "rm", "-q", "concepts/a/b/one.md")
+    assert "concepts/a/index.md: superfluous" in know("tags", "check").out
+    assert "concepts/a/index.md" in know("hook", "tags").err
+    assert not (repository.concepts / "a").exists()
+    assert know("hook", "tags").code == 1  # the commit still has it
+    git(repository.root, "add", "concepts/index.md", "concepts/tag_index.jsonl")
+    git(repository.root, "add", "concepts/a/index.md")  # as the hook says
+    assert know("hook", "tags").code == 0
+
+
+def test_a_folder_keeps_its_index_while_it_holds_a_concept(know, repository, commit):
+    write(repository, "concepts/a/b/one.md", concept("One"))
+    write(repository, "concepts/a/two.md", concept("Two"))
+    built(know, repository)
+    commit()
+    git(repository.root, "rm", "-q", "concepts/a/b/one.md")
+    built(know, repository)
+    assert "(two.md)" in (repository.concepts / "a" / "index.md").read_text()
+
+
+def test_what_git_does_not_track_decides_nothing(know, repository):
+    write(repository, "concepts/a/one.md", concept("One"))
+    built(know, repository)
+    write(repository, "concepts/a/b/two.md", concept("Two"))
+    know("tags", "build")
+    git(repository.root, "rm", "-qf", "concepts/a/b/two.md")
+    assert know("hook", "tags").code == 1  # the root's index was rebuilt
+    git(repository.root, "add", "concepts/index.md", "concepts/tag_index.jsonl")
+    assert know("hook", "tags").code == 0
+    assert not (repository.concepts / "a" / "index.md").exists()
+
+
+def test_an_index_that_a_person_wrote_in_a_folder_is_left_alone_tracked_or_not(know, repository):
+    write(repository, "concepts/a/b/c/one.md", concept("One"))
+    write(repository, "concepts/a/index.md", "# Mine\n")
+    write(repository, "concepts/a/b/index.md", "# Mine too\n", stage=False)
+    assert know("tags", "build").code == 0
+    assert (repository.concepts / "a" / "index.md").read_text() == "# Mine\n"
+    assert (repository.concepts / "a" / "b" / "index.md").read_text() == "# Mine too\n"
+    assert "(a/b/c/one.md)" in (repository.concepts / "index.md").read_text()
+
+
+def test_line_ends_of_a_checkout_make_nothing_stale(know, repository):
+    write(repository, "concepts/a/b/one.md", concept("One"))
+    built(know, repository)
+    for path in repository.concepts.rglob("index.md"):
+        path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    assert know("tags", "check").code == 0
+
+
+def test_a_folder_that_leads_out_of_the_repository_is_not_written_to(know, repository, tmp_path):
+    write(repository, "concepts/a/b/one.md", concept("One"))
+    outside = tmp_path / "outside"
+    (repository.concepts / "a").rename(outside)
+    (repository.concepts / "a").symlink_to(outside)
+    result = know("tags", "build")
+    assert result.code == 1
+    assert "leads out of the repository" in result.err
+    assert not (outside / "index.md").exists()
+
+
+def test_the_list_says_in_which_types_a_tag_occurs_and_what_is_near(know, repository):
+    write(repository, "concepts/a.md", concept(tags=["git hooks", "git"]))
+    write(repository, "concepts/b.md", concept("B", kind="Failure", tags=["git"]))
+    write(repository, "concepts/c.md", concept("C", tags=["git", "git-hooks"]))
+    result = know("tags", "list")
+    assert result.out.splitlines()[0] == "    3  git        Decision, Failure"
+    assert "know tags rename 'git hooks' git-hooks" in result.err
+    told = json.loads(know("tags", "list", "--json").out)
+    assert told["version"] == 1
+    assert told["tags"][0] == {"tag": "git", "count": 3, "types": ["Decision", "Failure"]}
+    assert told["near"] == [{"old": "git hooks", "new": "git-hooks", "why": "case or separators"}]
+
+
+def test_without_tags_the_list_is_empty(know):
+    assert know("tags", "list").out == ""
+    assert json.loads(know("tags", "list", "--json").out) == {"version": 1, "tags": [], "near": []}
