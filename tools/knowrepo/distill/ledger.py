@@ -1,0 +1,230 @@
+"""What was distilled before: which statements went where, and what became of them.
+
+Owns `concepts/distilled.jsonl`, a sorted set of lines that branches merge line by
+line: a statement by its key with the concept that it went into, and the hash of
+each draft as it was last written. A draft that still has this hash is ours to
+write anew; one that has another is a person's; one that is gone was rejected,
+and what went into it is not proposed again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from knowrepo.concepts.model import FOLDER, read_concept
+from knowrepo.concepts.tags import concept_path
+from knowrepo.config import write_atomically
+from knowrepo.distill.model import Proposal
+from knowrepo.errors import KnowError
+
+LEDGER = f"{FOLDER}/distilled.jsonl"
+
+Standing = Literal["ours", "theirs", "gone"]
+"""How a concept stands: an untouched draft, a person's, or deleted or renamed."""
+
+_CONFLICT = ("<<<<<<< ", "||||||| ", ">>>>>>> ")
+
+
+class Ledger:
+    """The lines of the ledger, by concept and by statement."""
+
+    def __init__(self, data: bytes = b"") -> None:
+        self._concepts: dict[str, dict[str, None]] = defaultdict(dict)  # by statement
+        self._hashes: dict[str, set[str]] = defaultdict(set)
+        self._seen: set[str] = set()
+        self._others: set[str] = set()  # what we do not understand is not ours to drop
+        self.changed = False
+        for line in data.decode("utf-8", "surrogateescape").split("\n"):
+            if line.startswith(_CONFLICT):
+                raise KnowError(
+                    f"{LEDGER}: holds conflict markers",
+                    hint="keep the lines of both sides, remove the markers, and `git add` it",
+                )
+            self._read(line.strip())
+
+    def _read(self, line: str) -> None:
+        entry = _object(line)
+        concept, statement, digest = (entry.get(k) for k in ("concept", "statement", "sha256"))
+        if isinstance(concept, str) and isinstance(statement, str):
+            self._concepts[statement][concept] = None
+            self._seen.add(concept)
+        elif isinstance(concept, str) and isinstance(digest, str):
+            self._hashes[concept].add(digest)
+            self._seen.add(concept)
+        elif line:
+            self._others.add(line)
+
+    def content(self) -> bytes:
+        """Return the file's content: one line an entry, sorted."""
+        lines = set(self._others)
+        for statement, concepts in self._concepts.items():
+            lines.update(_line(concept=concept, statement=statement) for concept in concepts)
+        for concept, hashes in self._hashes.items():
+            lines.update(_line(concept=concept, sha256=digest) for digest in hashes)
+        text = "".join(f"{line}\n" for line in sorted(lines))
+        return text.encode("utf-8", "surrogateescape")
+
+    def concepts_of(self, statement: str) -> list[str]:
+        """Return the concepts that a statement went into; none where it is new."""
+        return sorted(self._concepts.get(statement, ()))
+
+    def knows(self, concept: str) -> bool:
+        """Say whether a concept is named here, whatever became of it."""
+        return concept in self._seen
+
+    def wrote(self, concept: str) -> bool:
+        """Say whether a concept was a draft of ours, whatever became of it."""
+        return concept in self._hashes
+
+    def add(self, concept: str, statements: Iterable[str], digest: str = "") -> None:
+        """Note what went into a concept, and its hash where it was written."""
+        self._seen.add(concept)
+        for statement in statements:
+            if concept not in self._concepts.get(statement, ()):
+                self._concepts[statement][concept] = None
+                self.changed = True
+        if digest and self._hashes.get(concept) != {digest}:
+            self._hashes[concept] = {digest}
+            self.changed = True
+
+    def standing(self, concept: str, data: bytes | None) -> Standing:
+        """Say how a concept stands whose file holds ``data``, or is not there."""
+        if data is None:
+            return "gone"
+        untouched = digest_of(data) in self._hashes.get(concept, ())
+        draft = untouched and read_concept(concept_path(concept), data).status == "draft"
+        return "ours" if draft else "theirs"
+
+
+def digest_of(data: bytes) -> str:
+    """Return the hash of a concept's content; line ends are a checkout's business."""
+    return hashlib.sha256(data.replace(b"\r\n", b"\n")).hexdigest()
+
+
+# -- what to do with a proposal ------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the ledger says of a proposal.
+
+    ``new``: nothing of it was seen. ``grown``: ``concept`` is an untouched draft,
+    and ``fresh`` are statements that it has not. ``beside``: the statements went
+    into ``concept``, which is a person's now, and ``fresh`` are others. ``known``:
+    nothing is to be done. All hold indices of the proposal's statements.
+    """
+
+    action: Literal["new", "grown", "beside", "known"]
+    concept: str = ""
+    fresh: tuple[int, ...] = ()
+    kept: tuple[int, ...] = ()  # those that may stand in a grown draft
+
+
+def judge(
+    proposal: Proposal, ledger: Ledger, standing: Callable[[str], Standing], claimed: set[str]
+) -> Verdict:
+    """Say what a proposal is to the ledger.
+
+    ``claimed`` are drafts that an earlier proposal of this run is: no second one
+    may take their place. A group of which a part was rejected is rejected.
+    """
+    owners = [ledger.concepts_of(one.key(proposal.session)) for one in proposal.statements]
+    fresh = tuple(n for n, concepts in enumerate(owners) if not concepts)
+    known = list(dict.fromkeys(concept for concepts in owners for concept in concepts))
+    if not known:
+        return Verdict("new", fresh=fresh)
+    stands = {concept: standing(concept) for concept in known}
+    mine = next((c for c in known if stands[c] == "ours" and c not in claimed), "")
+    if mine:
+        kept = tuple(n for n, concepts in enumerate(owners) if not concepts or mine in concepts)
+        return Verdict("grown" if fresh else "known", mine, fresh, kept)
+    if not fresh or "gone" in stands.values():
+        return Verdict("known", known[0])
+    return Verdict("beside", known[0], fresh)
+
+
+# -- a run that is killed ------------------------------------------------------
+
+
+class Journal:
+    """What a run is about to write, so that one that was killed is told from a rejection.
+
+    The ledger is written once, at the end of a run. Until then each draft is
+    noted here before it is written: a draft without a note, or a note without
+    its draft, never happens to be taken for somebody's decision.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def note(self, concept: str, statements: Iterable[str], digest: str) -> None:
+        """Note a draft that is written next."""
+        entry = {"concept": concept, "statements": list(statements), "sha256": digest}
+        with self._path.open("ab") as stream:
+            # A killed run may have left half a line, which must not swallow this one.
+            stream.write(b"\n" + json.dumps(entry).encode() + b"\n")
+
+    def recover(self, ledger: Ledger, read: Callable[[str], bytes | None]) -> None:
+        """Take into the ledger what a killed run wrote.
+
+        A draft that is not there was not written, or was deleted since: its
+        statements are new. One with other content was not rewritten yet, or a
+        person has edited it.
+        """
+        try:
+            lines = self._path.read_bytes().split(b"\n")
+        except FileNotFoundError:
+            return
+        for line in lines:
+            entry = _object(line.decode("utf-8", "replace"))
+            concept, digest = entry.get("concept"), entry.get("sha256")
+            given = entry.get("statements")
+            if not isinstance(concept, str) or not isinstance(given, list):
+                continue
+            statements = [one for one in given if isinstance(one, str)]
+            data = read(concept)
+            if data is not None and digest_of(data) == digest:
+                ledger.add(concept, statements, digest)
+            elif data is not None and not ledger.wrote(concept):
+                ledger.add(concept, statements)
+
+    def clear(self) -> None:
+        """Forget the notes: the ledger has them."""
+        self._path.unlink(missing_ok=True)
+
+
+def read_ledger(path: Path) -> Ledger:
+    """Read the ledger; an empty one where there is none."""
+    try:
+        return Ledger(path.read_bytes())
+    except FileNotFoundError:
+        return Ledger()
+
+
+def write_ledger(path: Path, ledger: Ledger) -> None:
+    """Write the ledger where it changed."""
+    if not ledger.changed:
+        return
+    try:
+        write_atomically(path, ledger.content(), durable=True)
+    except OSError as error:
+        raise KnowError(f"{LEDGER}: cannot be written: {error.strerror}") from error
+    ledger.changed = False
+
+
+def _object(line: str) -> dict[str, object]:
+    try:
+        entry = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return entry if isinstance(entry, dict) else {}
+
+
+def _line(**fields: str) -> str:
+    return json.dumps(fields, ensure_ascii=False, separators=(", ", ": "))
