@@ -95,7 +95,8 @@ class Attempts:
     def __init__(self, session: Session) -> None:
         self._session = session
         # Paths are told as they stand in the project: its place is one machine's.
-        self._folder = f"{session.facts.project.rstrip('/')}/"
+        folder = session.facts.project.rstrip("/")
+        self._folder = f"{folder}/" if folder else ""
         self._number = 0
         self._calls: OrderedDict[str, tuple[ToolCall, str]] = OrderedDict()
         self._open: OrderedDict[tuple[str, str], _Open] = OrderedDict()
@@ -216,7 +217,8 @@ class Attempts:
             )  # fmt: skip
 
     def _said(self, text: str, record: Record, path: str = "") -> _Said:
-        line = shorten(plain(text).replace(self._folder, ""), 2 * LONGEST_LINE)
+        line = plain(text).replace(self._folder, "") if self._folder else plain(text)
+        line = shorten(line, 2 * LONGEST_LINE)
         return _Said(self._number, line, record.key, record.line, record.role, record.time, path)
 
     # -- what comes of it -----------------------------------------------------

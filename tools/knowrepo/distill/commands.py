@@ -20,11 +20,12 @@ _LOOKING = frozenset(
     ag awk basename bat cat cmp column command curl cut date df diff dig dirname du echo env exit
     export false fd file find gh-api grep head history host hostname id jobs jq less ls lsof man
     md5sum nl nslookup pgrep ping printenv printf ps pwd read readlink realpath rg sed seq set
-    sha256sum sleep sort stat strings tail tee test top tr tree true type uname uniq until wait wc
-    wget which while who xargs xxd yes [ [[ for if kill pkill killall cd pushd popd source . unset
+    sha256sum sleep sort stat strings tail tee test top tr tree true type uname uniq wait wc
+    wget which who xargs xxd yes [ [[ kill pkill killall cd pushd popd source . unset
     mkdir touch rm cp mv chmod ln open
     """.split()
 )
+_SCRIPTING = frozenset({"for", "while", "until", "if", "case", "do", "done", "then", "function"})
 # What runs another command, and how many words of its own it takes.
 _BEFORE = frozenset({"sudo", "time", "nohup", "nice", "exec", "builtin", "command", "env", "&"})
 # Subcommands that look: of any program, and of some.
@@ -92,6 +93,8 @@ def goal_of(command: str) -> Goal | None:
     line = _first_line(command)
     parts, joints = _cut(line)
     told = [(n, words) for n, part in enumerate(parts) if (words := _words(part))]
+    if any(words[0] in _SCRIPTING for _, words in told):
+        return None
     runs = [(n, words) for n, words in told if not _looks(words)]
     if not runs or len(runs) > _MOST or any(_NOT_MEANT & set(words) for _, words in runs):
         return None

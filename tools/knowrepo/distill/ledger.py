@@ -12,8 +12,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -22,12 +22,17 @@ from knowrepo.concepts.tags import concept_path
 from knowrepo.config import write_atomically
 from knowrepo.distill.model import Proposal
 from knowrepo.errors import KnowError
+from knowrepo.units import shorten
 
 LEDGER = f"{FOLDER}/distilled.jsonl"
 
 Standing = Literal["ours", "theirs", "gone"]
 """How a concept stands: an untouched draft, a person's, or deleted or renamed."""
 
+ALONE = {"decision": "Decision", "preference": "Preference", "correction": "Correction"}
+"""The kinds of statement that say something by themselves, and the type that they make."""
+
+_LONGEST_TITLE = 80
 _CONFLICT = ("<<<<<<< ", "||||||| ", ">>>>>>> ")
 
 
@@ -117,13 +122,15 @@ class Verdict:
     ``new``: nothing of it was seen. ``grown``: ``concept`` is an untouched draft,
     and ``fresh`` are statements that it has not. ``beside``: the statements went
     into ``concept``, which is a person's now, and ``fresh`` are others. ``known``:
-    nothing is to be done. All hold indices of the proposal's statements.
+    nothing is to be done. ``fresh`` and ``kept`` are indices of the proposal's
+    statements; ``other`` is a person's concept that a grown draft stands beside.
     """
 
     action: Literal["new", "grown", "beside", "known"]
     concept: str = ""
     fresh: tuple[int, ...] = ()
     kept: tuple[int, ...] = ()  # those that may stand in a grown draft
+    other: str = ""
 
 
 def judge(
@@ -143,10 +150,27 @@ def judge(
     mine = next((c for c in known if stands[c] == "ours" and c not in claimed), "")
     if mine:
         kept = tuple(n for n, concepts in enumerate(owners) if not concepts or mine in concepts)
-        return Verdict("grown" if fresh else "known", mine, fresh, kept)
+        other = next((c for c in known if stands[c] == "theirs"), "")
+        return Verdict("grown" if fresh else "known", mine, fresh, kept, other)
     if not fresh or "gone" in stands.values():
         return Verdict("known", known[0])
     return Verdict("beside", known[0], fresh)
+
+
+def part_of(proposal: Proposal, kept: Sequence[int]) -> Proposal:
+    """Return a proposal of some of the statements; without the first it needs another name."""
+    said = tuple(proposal.statements[n] for n in kept)
+    if proposal.statements[0] in said:
+        return replace(proposal, statements=said)
+    first = next((one for one in said if one.kind in ALONE), said[0])
+    return replace(
+        proposal,
+        type=ALONE.get(first.kind, proposal.type),
+        title=shorten(first.text, _LONGEST_TITLE).rstrip("."),
+        description=first.text,
+        statements=said,
+        note="",
+    )
 
 
 # -- a run that is killed ------------------------------------------------------

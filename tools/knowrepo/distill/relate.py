@@ -7,18 +7,19 @@ a proposal is bounded, however many concepts there are.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from knowrepo.distill.files import Related
-from knowrepo.index.text import STOP_WORDS, normal_name, stem, stems, words
+from knowrepo.index.text import STOP_WORDS, fold, normal_name, stem, stems
 
 _MOST_LINKS = 3
 _COMMON = 32  # concepts that share a stem which is skipped
 _SHARED = 2  # stems that a related concept has at least
 _RELATED = 0.2  # of the weight of a proposal's stems
-_SAME = 0.85  # of the words of two titles
+_SAME = 0.8  # of the words of two titles
 _ENOUGH = 3  # words of a title that may be nearly another's
 _TOLD = 6  # words beyond the first of a description that tells it from others
 # Words that turn a sentence round; the analyser takes them for empty.
@@ -26,10 +27,8 @@ _TURNING = frozenset({"no", "not", "nor", "never", "without", "instead", "agains
 
 
 class _Entry(NamedTuple):
-    concept: str
     title: str
     names: frozenset[str]  # the words of the title
-    description: str
 
 
 class Relations:
@@ -51,7 +50,7 @@ class Relations:
     ) -> None:
         """Add a concept, or bring it up to date."""
         names = frozenset(_telling(title))
-        self._entries[concept] = _Entry(concept, title, names, normal_name(description))
+        self._entries[concept] = _Entry(title, names)
         for one in stems(" ".join([title, description, *tags, *aliases])):
             self._having[one].add(concept)
         for name in names:
@@ -101,7 +100,7 @@ class Relations:
             return ""
         rare = sorted(names, key=lambda name: (len(self._named.get(name, ())), name))
         # Titles that share so much share one of the rarest words of either.
-        looked = rare[: 1 + int(len(names) * (1 - _SAME))]
+        looked = rare[: 2 + int(len(names) * (1 - _SAME))]
         for name in looked:
             having = self._named.get(name, set())
             for concept in sorted(having) if len(having) <= _COMMON else ():
@@ -115,13 +114,13 @@ def _whole(title: str, description: str) -> list[str]:
 
     A short description may be a form that many have.
     """
-    forms = [" ".join(stem(word) for word in words(text)) for text in (title, description)]
+    forms = [normal_name(title), normal_name(description)]
     return [form for form, least in zip(forms, (1, _TOLD), strict=True) if form.count(" ") >= least]
 
 
 def _telling(title: str) -> Iterable[str]:
     """Yield the stems of a title that tell what it says, negations among them."""
-    for word in words(title):
+    for word in filter(None, re.split(r"[\W_]+", fold(title))):
         if word in _TURNING or word not in STOP_WORDS:
             yield word if word in _TURNING else stem(word)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import Literal
@@ -24,12 +24,14 @@ from knowrepo.concepts.model import FOLDER, concept_id, is_concept_path, read_co
 from knowrepo.concepts.tags import concept_path
 from knowrepo.distill.files import Cited, Related, cited_paths, draft
 from knowrepo.distill.ledger import (
+    ALONE,
     LEDGER,
     Journal,
     Standing,
     Verdict,
     digest_of,
     judge,
+    part_of,
     read_ledger,
     write_ledger,
 )
@@ -43,11 +45,6 @@ from knowrepo.git.layout import Repository
 from knowrepo.sessions import conflicts, store
 from knowrepo.sessions.listing import Archived
 from knowrepo.sessions.readers import reader_of
-from knowrepo.units import shorten
-
-_LONGEST_TITLE = 80
-# What stands for itself beside a concept that a person has taken over: its type.
-_ALONE = {"decision": "Decision", "preference": "Preference", "correction": "Correction"}
 
 
 @dataclass(frozen=True)
@@ -206,16 +203,20 @@ class _Run:
         return not self._wanted.types or spelled(proposal.type) in self._wanted.types
 
     def _take(self, proposal: Proposal, verdict: Verdict, session: Session) -> None:
+        keys = [one.key(proposal.session) for one in proposal.statements]
         if verdict.action == "new":
             self._propose(proposal, session)
         elif verdict.action == "grown":
-            statements = tuple(proposal.statements[n] for n in verdict.kept)
-            fresh = tuple(proposal.statements[n].key(proposal.session) for n in verdict.fresh)
-            self._put(replace(proposal, statements=statements), session, verdict.concept, fresh)
+            fresh = tuple(keys[n] for n in verdict.fresh)
+            part = part_of(proposal, verdict.kept)
+            self._put(part, session, verdict.concept, fresh, beside=verdict.other)
         elif verdict.action == "beside":
-            alone = _alone_of(proposal, verdict.fresh)
-            if alone is not None:
-                self._propose(alone, session, beside=verdict.concept)
+            alone = [n for n in verdict.fresh if proposal.statements[n].kind in ALONE]
+            if alone:
+                self._propose(part_of(proposal, alone), session, beside=verdict.concept)
+                if not self._wanted.dry_run:  # the others belong to what is a person's
+                    rest = (keys[n] for n in verdict.fresh if n not in alone)
+                    self._ledger.add(verdict.concept, rest)
 
     def _propose(self, proposal: Proposal, session: Session, beside: str = "") -> None:
         """Write a new draft, unless a concept says the same already."""
@@ -311,18 +312,6 @@ class _Run:
         write_ledger(self._repository.root / LEDGER, self._ledger)
         self._journal.clear()
         self._looked.save()
-
-
-def _alone_of(proposal: Proposal, fresh: Sequence[int]) -> Proposal | None:
-    """Return a proposal of those new statements that say something by themselves."""
-    said = [proposal.statements[n] for n in fresh if proposal.statements[n].kind in _ALONE]
-    if not said:
-        return None
-    title = shorten(said[0].text, _LONGEST_TITLE)
-    kind = _ALONE[said[0].kind]
-    return replace(
-        proposal, type=kind, title=title, description=said[0].text, statements=tuple(said), note=""
-    )
 
 
 def _refuse_conflicts(repository: Repository) -> None:
