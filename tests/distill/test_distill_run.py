@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -278,6 +279,38 @@ def test_two_groups_never_take_turns_with_one_draft(repository, distill):
     distill()
     assert distill() == []
     assert distill.text(path) == before
+
+
+def test_two_proposals_may_share_a_statement_and_each_follows_its_own(repository, distill):
+    """As a cause that a decision and a failure have in common."""
+    shared = "cause cache: Slow. / cause speed: Slow."
+    finder = distill.finder
+    propose = finder.propose
+
+    def sharing(session):  # one sentence in two proposals
+        found = propose(session)
+        cause = next(s for p in found for s in p.statements if s.text.startswith("Slow"))
+        return [
+            replace(p, statements=(*(s for s in p.statements if s.text[:4] != "Slow"), cause))
+            for p in found
+        ]
+
+    finder.propose = sharing
+    first = ("decision cache: We use a cache.", shared, "decision speed: We read once.")
+    archive(repository, *first)
+    assert [action for action, _ in distill(dry_run=True)] == ["new", "new"]
+    told = distill()
+    assert [action for action, _ in told] == ["new", "new"]
+    paths = [path for _, path in told]
+    assert all("> Slow" in distill.text(path) for path in paths)
+    assert distill(again=True) == []
+    archive(repository, *first, "fix cache: Cached.", "fix speed: Joined.")
+    assert distill() == [("grown", path) for path in paths]
+    assert "> Joined" in distill.text(paths[1])
+    assert "> Joined" not in distill.text(paths[0])
+    (repository.root / paths[0]).unlink()
+    archive(repository, *first, "fix cache: Cached.", "fix speed: Joined.", "fix cache: Again.")
+    assert distill() == []
 
 
 def test_related_concepts_are_linked(repository, distill):

@@ -82,6 +82,17 @@ def test_a_damaged_line_costs_itself_only_and_is_kept(line):
     assert line.encode("latin-1") in damaged.content().splitlines()
 
 
+@pytest.mark.parametrize(
+    "concept", ["../README", "a/../../x", "/etc/x", "a//b", "index", "", "a\0"]
+)
+def test_a_line_that_names_no_concept_means_nothing(concept):
+    line = json.dumps({"concept": concept, "sha256": digest_of(DRAFT)}).encode()
+    made = Ledger(line + b"\n")
+    assert not made.knows(concept)
+    assert made.standing(concept, DRAFT) == "theirs"
+    assert made.content() == line + b"\n"
+
+
 def test_a_file_with_crlf_and_without_its_last_newline_is_read():
     made = ledger(a=("u-1",))
     assert Ledger(made.content().replace(b"\n", b"\r\n").rstrip()).content() == made.content()
@@ -109,16 +120,36 @@ def test_only_an_untouched_draft_is_ours():
 def test_what_is_to_be_done_with_a_proposal():
     made = ledger(a=("u-1",), b=("u-2",))
     assert judged(made, "u-8", "u-9") == Verdict("new", fresh=(0, 1))
-    assert judged(made, "u-1", a="ours") == Verdict("known", "a", (), (0,))
+    assert judged(made, "u-1", a="ours") == Verdict("known", "a")
     grown = Verdict("grown", "a", (1,), (0, 1))
     assert judged(made, "u-1", "u-9", a="ours") == grown
     assert judged(made, "u-1", "u-9", "u-2", a="ours", b="ours") == grown
+    assert judged(made, "u-9", "u-2", "u-1", a="gone", b="gone").action == "known"
     beside = Verdict("grown", "a", (2,), (1, 2), "b")
     assert judged(made, "u-2", "u-1", "u-9", a="ours", b="theirs") == beside
     assert judged(made, "u-1", "u-9", a="gone").action == "known"
     assert judged(made, "u-1", "u-2", "u-9", a="theirs", b="gone").action == "known"
     assert judged(made, "u-1", "u-9", a="theirs") == Verdict("beside", "a", (1,))
     assert judged(made, "u-1", a="theirs").action == "known"
+
+
+def test_a_proposal_goes_with_the_concept_that_most_of_it_went_into():
+    made = ledger(a=("u-1", "u-2", "u-3"), b=("u-3", "u-4"))
+    assert judged(made, "u-3", "u-1", "u-9", a="gone", b="ours").action == "known"
+    assert judged(made, "u-3", "u-4", "u-9", a="gone", b="ours").concept == "b"
+    assert judged(made, "u-3", "u-1", "u-9", a="theirs", b="ours") == Verdict("beside", "a", (2,))
+    made = ledger(a=("u-1", "u-2"), b=("u-3",))
+    assert judged(made, "u-1", "u-2", "u-3", "u-9", a="theirs", b="ours").concept == "b"
+
+
+def test_what_another_proposal_of_the_session_says_may_be_said_again():
+    made = ledger(a=("u-1",))
+    assert judged(made, "u-8", "u-1", claimed=("a",)) == Verdict("new", fresh=(0,))
+    assert judged(made, "u-1", "u-8", claimed=("a",)) == Verdict("beside", "a", (1,))
+    assert judged(made, "u-1", claimed=("a",)) == Verdict("known", "a")
+    made.add("b", [key("u-8"), key("u-1")])
+    again = judged(made, "u-8", "u-1", "u-9", claimed=("a",), b="ours")
+    assert again == Verdict("grown", "b", (2,), (0, 1, 2))
 
 
 def test_a_draft_is_taken_by_one_proposal_of_a_session_only():

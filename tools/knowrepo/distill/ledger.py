@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import defaultdict
+import posixpath
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from knowrepo.concepts.model import FOLDER, read_concept
+from knowrepo.concepts.model import FOLDER, is_concept_path, read_concept
 from knowrepo.concepts.tags import concept_path
 from knowrepo.config import write_atomically
 from knowrepo.distill.model import Proposal
@@ -33,6 +34,7 @@ ALONE = {"decision": "Decision", "preference": "Preference", "correction": "Corr
 """The kinds of statement that say something by themselves, and the type that they make."""
 
 _LONGEST_TITLE = 80
+_PREFERRED: tuple[Standing, ...] = ("ours", "gone", "theirs")
 _CONFLICT = ("<<<<<<< ", "||||||| ", ">>>>>>> ")
 
 
@@ -42,7 +44,7 @@ class Ledger:
     def __init__(self, data: bytes = b"") -> None:
         self._concepts: dict[str, dict[str, None]] = defaultdict(dict)  # by statement
         self._hashes: dict[str, set[str]] = defaultdict(set)
-        self._seen: set[str] = set()
+        self._sizes: Counter[str] = Counter()  # statements of each concept
         self._others: set[str] = set()  # what we do not understand is not ours to drop
         self.changed = False
         for line in data.decode("utf-8", "surrogateescape").split("\n"):
@@ -56,14 +58,18 @@ class Ledger:
     def _read(self, line: str) -> None:
         entry = _object(line)
         concept, statement, digest = (entry.get(k) for k in ("concept", "statement", "sha256"))
-        if isinstance(concept, str) and isinstance(statement, str):
-            self._concepts[statement][concept] = None
-            self._seen.add(concept)
-        elif isinstance(concept, str) and isinstance(digest, str):
-            self._hashes[concept].add(digest)
-            self._seen.add(concept)
+        named = isinstance(concept, str) and _is_concept(concept)
+        if named and isinstance(statement, str):
+            self._put(str(concept), statement)
+        elif named and isinstance(digest, str):
+            self._hashes[str(concept)].add(digest)
         elif line:
             self._others.add(line)
+
+    def _put(self, concept: str, statement: str) -> None:
+        if concept not in self._concepts[statement]:
+            self._concepts[statement][concept] = None
+            self._sizes[concept] += 1
 
     def content(self) -> bytes:
         """Return the file's content: one line an entry, sorted."""
@@ -81,7 +87,11 @@ class Ledger:
 
     def knows(self, concept: str) -> bool:
         """Say whether a concept is named here, whatever became of it."""
-        return concept in self._seen
+        return concept in self._sizes or concept in self._hashes
+
+    def size(self, concept: str) -> int:
+        """Return how many statements went into a concept."""
+        return self._sizes[concept]
 
     def wrote(self, concept: str) -> bool:
         """Say whether a concept was a draft of ours, whatever became of it."""
@@ -89,11 +99,10 @@ class Ledger:
 
     def add(self, concept: str, statements: Iterable[str], digest: str = "") -> None:
         """Note what went into a concept, and its hash where it was written."""
-        self._seen.add(concept)
+        before = self._sizes[concept]
         for statement in statements:
-            if concept not in self._concepts.get(statement, ()):
-                self._concepts[statement][concept] = None
-                self.changed = True
+            self._put(concept, statement)
+        self.changed = self.changed or self._sizes[concept] > before
         if digest and self._hashes.get(concept) != {digest}:
             self._hashes[concept] = {digest}
             self.changed = True
@@ -105,6 +114,12 @@ class Ledger:
         untouched = digest_of(data) in self._hashes.get(concept, ())
         draft = untouched and read_concept(concept_path(concept), data).status == "draft"
         return "ours" if draft else "theirs"
+
+
+def _is_concept(concept: str) -> bool:
+    """Say whether an id is that of a concept: a clone's ledger may name any path."""
+    path = concept_path(concept)
+    return is_concept_path(path) and posixpath.normpath(path) == path and path.isprintable()
 
 
 def digest_of(data: bytes) -> str:
@@ -138,23 +153,29 @@ def judge(
 ) -> Verdict:
     """Say what a proposal is to the ledger.
 
-    ``claimed`` are drafts that an earlier proposal of this run is: no second one
-    may take their place. A group of which a part was rejected is rejected.
+    ``claimed`` are the concepts that earlier proposals of this session are: what
+    is said there may be told again, and no second proposal takes their place. A
+    proposal goes with the concept that most of it went into; if that was
+    rejected, so is the rest.
     """
     owners = [ledger.concepts_of(one.key(proposal.session)) for one in proposal.statements]
     fresh = tuple(n for n, concepts in enumerate(owners) if not concepts)
-    known = list(dict.fromkeys(concept for concepts in owners for concept in concepts))
-    if not known:
+    shares = Counter(c for concepts in owners for c in concepts if c not in claimed)
+    if not shares and fresh[:1] == (0,):
         return Verdict("new", fresh=fresh)
-    stands = {concept: standing(concept) for concept in known}
-    mine = next((c for c in known if stands[c] == "ours" and c not in claimed), "")
-    if mine:
-        kept = tuple(n for n, concepts in enumerate(owners) if not concepts or mine in concepts)
-        other = next((c for c in known if stands[c] == "theirs"), "")
-        return Verdict("grown" if fresh else "known", mine, fresh, kept, other)
-    if not fresh or "gone" in stands.values():
-        return Verdict("known", known[0])
-    return Verdict("beside", known[0], fresh)
+    if not shares or not fresh:
+        first = next(iter(shares or (c for concepts in owners for c in concepts)))
+        return Verdict("beside" if fresh else "known", first, fresh)
+    stands = {concept: standing(concept) for concept in shares}
+    mine = min(shares, key=lambda c: (-shares[c], _PREFERRED.index(stands[c])))
+    if stands[mine] == "theirs":  # a draft beside it may be open, all of which is said here
+        open_ = (c for c in shares if stands[c] == "ours" and shares[c] == ledger.size(c))
+        mine = next(open_, mine)
+    if stands[mine] != "ours":
+        return Verdict("known" if stands[mine] == "gone" else "beside", mine, fresh)
+    kept = tuple(n for n, concepts in enumerate(owners) if not concepts or mine in concepts)
+    other = next((c for c in shares if stands[c] == "theirs"), "")
+    return Verdict("grown", mine, fresh, kept, other)
 
 
 def part_of(proposal: Proposal, kept: Sequence[int]) -> Proposal:

@@ -138,7 +138,6 @@ class _Run:
         self._looked = Looked(repository.locks / "distilled.json", finder.name)
         self._undecided = {*conflicts.unmerged(repository), *conflicts.marked(repository)}
         self._relations: Relations | None = None
-        self._planned: set[str] = set()  # in a dry run: paths that would be written
         self._written = 0
         self.unchanged = 0
 
@@ -195,40 +194,38 @@ class _Run:
                 continue
             standing = partial(self._standing, session=session)
             verdict = judge(proposal, self._ledger, standing, claimed)
-            claimed.add(verdict.concept)
-            self._take(proposal, verdict, session)
+            claimed |= {verdict.concept, self._take(proposal, verdict, session)}
         return whole
 
     def _is_wanted(self, proposal: Proposal) -> bool:
         return not self._wanted.types or spelled(proposal.type) in self._wanted.types
 
-    def _take(self, proposal: Proposal, verdict: Verdict, session: Session) -> None:
+    def _take(self, proposal: Proposal, verdict: Verdict, session: Session) -> str:
+        """Do what the ledger says; returns the concept that was written, if one was."""
         keys = [one.key(proposal.session) for one in proposal.statements]
         if verdict.action == "new":
-            self._propose(proposal, session)
-        elif verdict.action == "grown":
+            return self._propose(proposal, session)
+        if verdict.action == "grown":
             fresh = tuple(keys[n] for n in verdict.fresh)
             part = part_of(proposal, verdict.kept)
-            self._put(part, session, verdict.concept, fresh, beside=verdict.other)
-        elif verdict.action == "beside":
-            alone = [n for n in verdict.fresh if proposal.statements[n].kind in ALONE]
-            if alone:
-                self._propose(part_of(proposal, alone), session, beside=verdict.concept)
-                if not self._wanted.dry_run:  # the others belong to what is a person's
-                    rest = (keys[n] for n in verdict.fresh if n not in alone)
-                    self._ledger.add(verdict.concept, rest)
+            return self._put(part, session, verdict.concept, fresh, beside=verdict.other)
+        alone = [n for n in verdict.fresh if proposal.statements[n].kind in ALONE]
+        if verdict.action == "known" or not alone:
+            return ""
+        # The other statements belong to what is a person's.
+        self._ledger.add(verdict.concept, (keys[n] for n in verdict.fresh if n not in alone))
+        return self._propose(part_of(proposal, alone), session, beside=verdict.concept)
 
-    def _propose(self, proposal: Proposal, session: Session, beside: str = "") -> None:
+    def _propose(self, proposal: Proposal, session: Session, beside: str = "") -> str:
         """Write a new draft, unless a concept says the same already."""
         keys = tuple(one.key(proposal.session) for one in proposal.statements)
         said = self._known.said_by(proposal.title, proposal.description)
         if said:
             self._tell(Outcome("already", session.name, concept_path(said), proposal, keys))
-            if not self._wanted.dry_run:  # where that one is rejected, so is this
-                self._ledger.add(said, keys)
-            return
+            self._ledger.add(said, keys)  # where that one is rejected, so is this
+            return ""
         path = free_path(folder_of(proposal.type), proposal.title, self._is_taken)
-        self._put(proposal, session, concept_id(path), keys, beside=beside)
+        return self._put(proposal, session, concept_id(path), keys, beside=beside)
 
     def _put(
         self,
@@ -237,7 +234,8 @@ class _Run:
         concept: str,
         fresh: tuple[str, ...],
         beside: str = "",
-    ) -> None:
+    ) -> str:
+        """Write a draft, new or anew: note it, write it, then let the ledger know."""
         path = concept_path(concept)
         is_new = not self._ledger.wrote(concept)
         data = draft(
@@ -249,17 +247,16 @@ class _Run:
             related=self._related(proposal, concept, beside),
         )
         keys = [one.key(proposal.session) for one in proposal.statements]
+        digest = digest_of(data)
         if not self._wanted.dry_run:
-            digest = digest_of(data)
             self._journal.note(concept, keys, digest)
             keeping.write(self._repository, path, data)
-            self._ledger.add(concept, keys, digest)
-        self._planned.add(path)
+        self._ledger.add(concept, keys, digest)
         self._known.add(concept, proposal.title, proposal.description, proposal.tags)
         self._written += is_new
-        self._tell(
-            Outcome("new" if is_new else "grown", session.name, path, proposal, fresh)
-        )  # fmt: skip
+        action: Literal["new", "grown"] = "new" if is_new else "grown"
+        self._tell(Outcome(action, session.name, path, proposal, fresh))
+        return concept
 
     # -- the bundle -----------------------------------------------------------
 
@@ -299,11 +296,7 @@ class _Run:
             return None
 
     def _is_taken(self, path: str) -> bool:
-        return (
-            path in self._planned
-            or self._ledger.knows(concept_id(path))
-            or (self._repository.root / path).exists()
-        )
+        return self._ledger.knows(concept_id(path)) or (self._repository.root / path).exists()
 
     def save(self) -> None:
         """Write what is known now: the ledger, then what need not be looked at again."""
