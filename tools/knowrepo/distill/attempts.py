@@ -156,7 +156,8 @@ class Attempts:
 
     def _called(self, call: ToolCall, record: Record) -> None:
         if call.id:
-            held = replace(call, argument=call.argument[:_LONGEST_ARGUMENT])
+            long = len(call.argument) > _LONGEST_ARGUMENT
+            held = replace(call, argument=call.argument[:_LONGEST_ARGUMENT]) if long else call
             self._calls[call.id] = (held, self._last)
             if len(self._calls) > _CALLS:
                 self._calls.popitem(last=False)
@@ -277,7 +278,9 @@ def _named(
     other: bool,
 ) -> tuple[str, str]:
     """Return the title, which says why, and the description, which says what was done."""
-    name = closed.goal.name if len(closed.goal.name) <= _SHOWN_NAME else closed.goal.program
+    name = closed.goal.name
+    if len(name) > _SHOWN_NAME:  # of several commands: the last, which needs those before it
+        name = name.rpartition(" && ")[2][:_SHOWN_NAME]
     error = closed.failures[-1].text.removeprefix(f"{closed.failures[-1].path}: ")
     why = reason(cause.text) if cause else f"use {closed.worked.text}" if other else error
     times = f"{closed.count} times" if closed.count > 1 else "once"

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 
 _LONGEST = 400  # characters of a command's first line that are looked at
 _LONGEST_ARGUMENT = 200
@@ -144,7 +143,7 @@ def _words(part: str) -> list[str]:
 
 
 def _looks(words: list[str]) -> bool:
-    program = PurePosixPath(words[0]).name
+    program = words[0].rpartition("/")[2]
     if program in _LOOKING or not re.fullmatch(r"[\w./~@+-]+", words[0]):
         return True
     if _INTERPRETERS.fullmatch(program) and (
@@ -158,7 +157,7 @@ def _looks(words: list[str]) -> bool:
 
 def _name(words: list[str]) -> str:
     """Return the program and the words of it that are no options and no arguments."""
-    kept = [PurePosixPath(words[0]).name]
+    kept = [words[0].rpartition("/")[2]]
     for word in words[1:]:
         if len(kept) == 3 or not re.fullmatch(r"[A-Za-z][\w:-]*", word):
             if word in ("-m", "--", "-r") and len(kept) < 3:

@@ -101,11 +101,10 @@ def telling_line(output: str) -> str:
         text += "\n" + plain(output[-_SCANNED:])
     lines = [line.strip() for line in text.split("\n")]
     lines = [line for line in lines if any(c.isalpha() for c in line)]
-    telling = [line for line in lines if len(line) < 400 and not _WRAPPING.search(line)]
     for pattern in (_STRONG, _WEAK):
-        found = next(filter(pattern.search, telling), "")
-        if found:
-            return shorten(found, LONGEST_LINE)
+        for line in filter(pattern.search, lines):
+            if len(line) < 400 and not _WRAPPING.search(line):
+                return shorten(line, LONGEST_LINE)
     return shorten(lines[-1], LONGEST_LINE) if lines else ""
 
 
