@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 
 from helpers import assistant, concept, git, jsonl, make_repository, part_ways, user, write
 from knowrepo.concepts import keeping
@@ -402,6 +403,23 @@ def test_a_ledger_with_conflict_markers_is_named(repository, distill):
     with pytest.raises(KnowError, match=r"distilled\.jsonl: holds conflict markers"):
         distill()
     assert distill.files() == set()
+
+
+def test_a_second_run_waits_its_turn(repository, distill):
+    archive(repository, SAID)
+    repository.locks.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(repository.locks / "distill.lock")
+    lock.acquire()
+    told: list[Outcome] = []
+    waited: list[bool] = []
+
+    def waiting() -> None:
+        waited.append(not told)
+        lock.release()
+
+    run.distill(repository, find(repository), distill.finder, told.append, waiting=waiting)
+    assert waited == [True]
+    assert [one.action for one in told] == ["new"]
 
 
 def test_a_run_that_is_stopped_keeps_what_it_did(repository, distill):

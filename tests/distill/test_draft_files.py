@@ -159,6 +159,7 @@ def tokens(text: str) -> set[str]:
     return found
 
 
+FRONT = ("type", "title", "description", "tags", "status", "generated", "sources")
 PLAIN = {
     "blockquote_open", "blockquote_close", "paragraph_open", "paragraph_close", "inline", "text",
     "code_inline", "text_special",
@@ -182,6 +183,17 @@ def test_what_was_said_is_text_and_nothing_else(text):
 @given(st.text(max_size=80))
 def test_any_text_is_text_and_nothing_else(text):
     assert tokens(f"> {neutral(text)} [^r1]") <= PLAIN
+
+
+@pytest.mark.parametrize("text", [text for text in HOSTILE if text != "\ud800"])
+def test_a_records_id_and_time_and_a_sessions_name_are_text_too(text):
+    odd = Cited(f"claude/{text}", "sessions/claude/s.jsonl", text)
+    document = parse(made(statement("x", record=text, time=text), cited=odd))
+    assert document.problems == ()
+    assert set(document.front) <= set(FRONT)
+    assert [section.headings for section in sections(document.body)] == [(), ("Decision",)]
+    assert list(links(document.body)) == []
+    assert tokens(document.body) <= PLAIN | {"heading_open", "heading_close"}
 
 
 def test_what_was_said_can_still_be_read():

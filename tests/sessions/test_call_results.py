@@ -75,7 +75,7 @@ def kiro(status: str) -> list[dict[str, Any]]:
     [
         ("claude", claude(True), True),
         ("claude", claude(False), False),
-        ("claude", claude(None), None),
+        ("claude", claude(None), False),
         ("codex", codex("Exit code: 1\nWall time: 0 seconds\nOutput:\nno"), True),
         ("codex", codex("Chunk ID: 1\nProcess exited with code 0\nOutput:\nyes"), False),
         ("codex", codex('{"output": "no", "metadata": {"exit_code": 2}}'), True),

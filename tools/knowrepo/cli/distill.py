@@ -178,7 +178,8 @@ def _show(outcome: Outcome, *, evidence: bool, quiet: bool) -> None:
 
 
 def _place(session: str, statement: Statement) -> str:
-    return ", ".join(filter(None, (f"{session}:{statement.line}", statement.role, statement.time)))
+    time = " ".join(statement.time.split())
+    return ", ".join(filter(None, (f"{session}:{statement.line}", statement.role, time)))
 
 
 def _print_json(outcomes: list[Outcome], done: Done, by: str, *, dry_run: bool) -> None:

@@ -169,8 +169,8 @@ def _footnotes(
 ) -> Iterable[str]:
     for one in _one_a_record(statements):
         said = ", ".join(filter(None, (one.role, one.time)))
-        record = f"record {shown_record(one.record)}, {said}"
-        yield f"[^{ids[one.record]}]: session {_escaped(cited.name)}, {_escaped(plain(record))}"
+        place = f"session {cited.name}, record {shown_record(one.record)}, {said}"
+        yield f"[^{ids[one.record]}]: {neutral(place)}"
 
 
 def shown_record(key: str) -> str:

@@ -27,7 +27,6 @@ from knowrepo.sessions.readers.values import (
     digest,
     object_of,
     text_of,
-    told,
     without_wrappers,
     wrappers,
 )
@@ -314,7 +313,7 @@ def _is_result(block: Mapping[str, Any]) -> bool:
 
 
 def _result(block: Mapping[str, Any]) -> ToolResult:
-    return ToolResult(text_of(block, "tool_use_id"), told(block, "is_error"))
+    return ToolResult(text_of(block, "tool_use_id"), block.get("is_error") is True)
 
 
 def _model(record: Mapping[str, Any]) -> str:

@@ -22,7 +22,6 @@ from knowrepo.sessions.readers.values import (
     list_of,
     object_of,
     text_of,
-    told,
     without_wrappers,
     wrappers,
 )
@@ -125,7 +124,7 @@ class _Session:
         for block in results:
             output = content_text(block.get("content"))
             call = text_of(block, "tool_use_id")
-            result = ToolResult(call, told(block, "is_error"))
+            result = ToolResult(call, block.get("is_error") is True)
             yield Meaning(self._recalls.role(call), output, results=(result,))
 
 
