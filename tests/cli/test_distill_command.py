@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from helpers import assistant, concept, jsonl, user, write
+from helpers import assistant, concept, git, jsonl, tool_call, tool_result, user, write
 from knowrepo.cli import distill as command
 from line_finder import LineFinder
 
@@ -19,7 +19,7 @@ SAID = "decision cache: We use a cache."
 @pytest.fixture(autouse=True)
 def finder(monkeypatch) -> LineFinder:
     found = LineFinder()
-    monkeypatch.setattr(command, "finder", lambda: found)
+    monkeypatch.setattr(command, "finder", lambda here: found)
     return found
 
 
@@ -180,8 +180,6 @@ def test_what_a_session_says_cannot_steer_the_terminal(know, archive):
 
 
 def test_a_draft_that_was_added_is_recalled_with_its_sources(know, archive, repository):
-    from helpers import git
-
     archive("decision cache: We use a cache of compiled patterns.")
     know("distill")
     assert know("check", *map(str, repository.concepts.rglob("*.md"))).out == ""
@@ -193,6 +191,27 @@ def test_a_draft_that_was_added_is_recalled_with_its_sources(know, archive, repo
     assert f"session claude/{SESSION}, record u-2, assistant" in body
 
 
-def test_the_rules_are_what_finds_by_default(monkeypatch):
+def test_the_rules_are_what_finds_by_default_and_they_see_struggles(know, repository, monkeypatch):
     monkeypatch.undo()
-    assert command.finder().name.startswith("knowrepo/rules-")
+    monkeypatch.chdir(repository.root)
+    failed = "Exit code 1\nModuleNotFoundError: No module named 'yaml'"
+    records = [
+        user("Run the tests.", 1),
+        tool_call("Bash", 2, command="uv run pytest"),
+        tool_result(failed, 3, 2),
+        tool_call("Bash", 4, command="uv run pytest"),
+        tool_result(failed, 5, 4),
+        tool_call("Bash", 6, command="uv add pyyaml"),
+        tool_result("Resolved 2 packages", 7, 6),
+        tool_call("Bash", 8, command="uv run pytest"),
+        tool_result("3 passed", 9, 8),
+    ]
+    for number in (2, 4):
+        records[number]["message"]["content"][0]["is_error"] = True
+    write(repository, f"sessions/claude/{SESSION}.jsonl", jsonl(records).decode(), stage=False)
+    done = know("distill", "--json")
+    found = json.loads(done.out)
+    assert found["finder"].startswith("knowrepo/rules-")
+    (one,) = found["proposals"]
+    assert one["type"] == "Solution"
+    assert one["description"] == "uv run pytest failed 2 times and worked after uv add pyyaml."

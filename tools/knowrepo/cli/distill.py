@@ -86,7 +86,7 @@ def distill(
     here = repository(repo)
     wanted = Wanted(_types(types or []), limit, bool(sessions), again, dry_run)
     found = _sessions(here, sessions or [], iso_date("since", since), agent, project)
-    finds = finder()
+    finds = finder(here)
     outcomes: list[Outcome] = []
 
     def tell(outcome: Outcome) -> None:
@@ -112,11 +112,12 @@ def distill(
         raise typer.Exit(1)
 
 
-def finder() -> Finder:
-    """Return what finds proposals in a session."""
+def finder(here: Repository) -> Finder:  # noqa: ARG001 - others ask it for settings
+    """Return what finds proposals in a session: the rules."""
+    from knowrepo.distill.attempts import Attempts
     from knowrepo.distill.rules import RulesFinder
 
-    return RulesFinder()
+    return RulesFinder(watch=Attempts)
 
 
 def _types(given: list[str]) -> frozenset[str]:
