@@ -17,6 +17,7 @@ from knowrepo import __version__
 from knowrepo.cli import (
     archive,
     check,
+    distill,
     export,
     forget,
     git_calls,
@@ -59,6 +60,7 @@ app.command("log")(log.log)
 app.command("graph")(graph.graph)
 app.command("check")(check.check)
 app.add_typer(tags.app, name="tags")
+app.command("distill")(distill.distill)
 app.command("index")(index.index)
 app.command("status")(index.status)
 app.command("recall")(recall.recall)

@@ -108,4 +108,6 @@ def _escaped(character: str) -> str:
     if character.isprintable():
         return character
     number = ord(character)
+    if 0xD800 <= number < 0xE000:  # half an emoji, which no file can hold
+        return "\ufffd"
     return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"

@@ -22,10 +22,22 @@ it; `tool` is a tool's output; `system` is bookkeeping."""
 
 @dataclass(frozen=True)
 class ToolCall:
-    """An agent's call of a tool: its name and the argument that says most."""
+    """An agent's call of a tool: its name, the argument that says most, and its own id."""
 
     name: str
     argument: str
+    id: str = ""
+
+
+@dataclass(frozen=True)
+class ToolResult:
+    """What came of a call, as the agent marked it; its output is the record's text.
+
+    ``call`` is the call's id. ``failed`` is None where the agent does not say.
+    """
+
+    call: str
+    failed: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -45,6 +57,7 @@ class Record:
     parent: str = ""
     time: str = ""
     calls: tuple[ToolCall, ...] = ()
+    results: tuple[ToolResult, ...] = ()
     side: bool = False  # belongs to a sub-agent's conversation
     start: int = 0
     end: int = 0

@@ -20,7 +20,14 @@ from knowrepo.sessions.readers.values import (
     iso_time,
     text_of,
 )
-from knowrepo.sessions.record import Identity, Record, Role, SessionFacts, ToolCall
+from knowrepo.sessions.record import (
+    Identity,
+    Record,
+    Role,
+    SessionFacts,
+    ToolCall,
+    ToolResult,
+)
 from knowrepo.sessions.source import COMPRESSED, Native, Source, opened
 
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
@@ -45,6 +52,7 @@ class Meaning(NamedTuple):
     text: str = ""
     calls: tuple[ToolCall, ...] = ()
     side: bool = False
+    results: tuple[ToolResult, ...] = ()
 
 
 NOTHING = Meaning("system")
@@ -127,6 +135,7 @@ class BaseReader:
                     parent=self.follows(line.record),
                     time=self.time(line.record),
                     calls=said.calls,
+                    results=said.results,
                     side=said.side,
                     start=line.start,
                     end=line.end,
@@ -213,7 +222,7 @@ class Recalls:
 
     def call(self, name: str, given: object, call_id: str) -> ToolCall:
         """Return a call, and remember its id where it asks our recall."""
-        call = tool_call(name, given)
+        call = tool_call(name, given, call_id)
         if call_id and asks_recall(call):
             self._ids.add(call_id)
         return call
@@ -231,7 +240,7 @@ def telling_line(record: Record) -> str:
     return next((line for line in lines if line and not _COMMAND.fullmatch(line)), "")
 
 
-def tool_call(name: str, given: object) -> ToolCall:
+def tool_call(name: str, given: object, call_id: str = "") -> ToolCall:
     """Return a call with the argument that says most; arguments may be JSON in a string."""
     if isinstance(given, str):
         try:
@@ -239,9 +248,9 @@ def tool_call(name: str, given: object) -> ToolCall:
         except (ValueError, RecursionError):
             parsed = None
         if not isinstance(parsed, dict):
-            return ToolCall(name or "tool", clean(given.strip()))
+            return ToolCall(name or "tool", clean(given.strip()), call_id)
         given = parsed
-    return ToolCall(name or "tool", _argument(given if isinstance(given, Mapping) else {}))
+    return ToolCall(name or "tool", _argument(given if isinstance(given, Mapping) else {}), call_id)
 
 
 def asks_recall(call: ToolCall) -> bool:

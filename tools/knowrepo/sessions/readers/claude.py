@@ -30,7 +30,7 @@ from knowrepo.sessions.readers.values import (
     without_wrappers,
     wrappers,
 )
-from knowrepo.sessions.record import Identity, Record
+from knowrepo.sessions.record import Identity, Record, ToolResult
 from knowrepo.sessions.source import Native, Source, opened, plain
 
 # Text that Claude Code puts between tags around, or beside, what a person typed.
@@ -202,7 +202,11 @@ class _Session:
             return
         outputs = [content_text(block.get("content")) for block in results]
         roles = {self._recalls.role(text_of(block, "tool_use_id")) for block in results}
-        yield Meaning("tool" if "tool" in roles else "injected", "\n".join(filter(None, outputs)))
+        yield Meaning(
+            "tool" if "tool" in roles else "injected",
+            "\n".join(filter(None, outputs)),
+            results=tuple(map(_result, results)),
+        )
         beside = "" if _is_machines(record) else _typed(blocks_text(_content(record)))
         typed = filter(None, [beside, *map(_denial, outputs)])
         for text in typed:  # beside the result, or as the reason of a refusal
@@ -306,6 +310,10 @@ def _denial(output: str) -> str:
 
 def _is_result(block: Mapping[str, Any]) -> bool:
     return block.get("type") == "tool_result"
+
+
+def _result(block: Mapping[str, Any]) -> ToolResult:
+    return ToolResult(text_of(block, "tool_use_id"), block.get("is_error") is True)
 
 
 def _model(record: Mapping[str, Any]) -> str:

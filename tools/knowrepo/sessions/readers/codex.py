@@ -25,6 +25,7 @@ from knowrepo.sessions.readers.base import (
 from knowrepo.sessions.readers.codex_items import (
     call_of,
     folder_in,
+    has_failed,
     is_injected,
     of_user,
     output_text,
@@ -37,7 +38,7 @@ from knowrepo.sessions.readers.values import (
     object_of,
     text_of,
 )
-from knowrepo.sessions.record import Identity, Record, SessionFacts
+from knowrepo.sessions.record import Identity, Record, SessionFacts, ToolResult
 from knowrepo.sessions.source import Native, Source
 
 _ENVELOPES = frozenset({"session_meta", "turn_context", "response_item", "event_msg", "compacted"})
@@ -250,7 +251,9 @@ class _Rollout:
             return Meaning("injected", "\n".join(texts(item)))
         call_id = text_of(item, "call_id") or text_of(item, "id")
         if kind in ("function_call_output", "custom_tool_call_output"):
-            return Meaning(self._recalls.role(call_id), output_text(item.get("output")))
+            output = item.get("output")
+            result = ToolResult(call_id, has_failed(output))
+            return Meaning(self._recalls.role(call_id), output_text(output), results=(result,))
         call = call_of(item)
         if call is not None:
             return Meaning("assistant", "", (self._recalls.call(*call, call_id),))

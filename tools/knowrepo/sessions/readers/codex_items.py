@@ -7,6 +7,7 @@ an item (envelopes, repeats, whose session it is) is `codex`'s.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -45,6 +46,7 @@ _INJECTED = {
     "Warning: ": "",  # of apply_patch and of exec sessions
 }
 _WARNINGS = ("Warning: apply_patch was ", "Warning: The maximum number of unified exec processes")
+_EXIT = re.compile(r"^(?:Exit code:|Process exited with code) (-?\d+)$", re.MULTILINE)
 _SHELL = "<user_shell_command>"
 _REQUEST = "## My request for Codex:"  # after what an editor adds about itself
 _SUMMARY = "Another language model started to solve this problem and produced a summary"
@@ -133,6 +135,22 @@ def output_text(value: object) -> str:
         if line.startswith(("Exit code: ", "Process exited with code ")) and line[-2:] != " 0"
     ]
     return "\n".join([*failed, rest]) if len(head) < 400 else text
+
+
+def has_failed(value: object) -> bool | None:
+    """Say whether a tool's output tells of an exit code other than 0; None where of none."""
+    if isinstance(value, dict):
+        inner = value.get("content", value.get("output"))
+        worked = value.get("success")
+        return not worked if isinstance(worked, bool) else has_failed(inner)
+    if isinstance(value, str) and value.startswith('{"output":'):
+        try:
+            code = json.loads(value)["metadata"]["exit_code"]
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return None
+        return code != 0 if isinstance(code, int) else None
+    code_line = _EXIT.search(content_text(value, _TEXT).partition("\nOutput:\n")[0][:400])
+    return code_line[1] != "0" if code_line else None
 
 
 def summary(payload: Mapping[str, Any]) -> str:

@@ -24,8 +24,9 @@ from knowrepo.sessions.readers.values import (
     list_of,
     object_of,
     text_of,
+    told,
 )
-from knowrepo.sessions.record import Identity, Record, ToolCall
+from knowrepo.sessions.record import Identity, Record, ToolCall, ToolResult
 
 _MARKS = frozenset({"session.start", "session.resume", "assistant.turn_start", "assistant.message"})
 _PLACES = frozenset({"session.start", "session.resume", "session.context_changed"})
@@ -98,7 +99,10 @@ class _Session:
         if kind == "tool.execution_start":
             return self._started(data)
         if kind == "tool.execution_complete":
-            return Meaning(self._recalls.role(text_of(data, "toolCallId")), _output(data))
+            called = text_of(data, "toolCallId")
+            worked = told(data, "success")
+            result = ToolResult(called, None if worked is None else not worked)
+            return Meaning(self._recalls.role(called), _output(data), results=(result,))
         if kind in ("system.message", "system.notification", "skill.invoked"):
             return Meaning("injected", text_of(data, "content"))
         if kind == "session.compaction_complete":

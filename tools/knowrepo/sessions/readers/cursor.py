@@ -37,8 +37,9 @@ from knowrepo.sessions.readers.values import (
     clean,
     object_of,
     text_of,
+    told,
 )
-from knowrepo.sessions.record import Identity, Record, Role
+from knowrepo.sessions.record import Identity, Record, Role, ToolResult
 from knowrepo.sessions.source import Native, Source, opened
 
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "tool": "tool"}
@@ -163,7 +164,8 @@ def _tell(message: Message, record: Mapping[str, Any], recalls: set[str]) -> Non
         if block.get("type") == "text" and role != "user":
             message.say(role, text_of(block, "text").strip().removesuffix(_HIDDEN))
         elif block.get("type") == "tool_use":
-            call = tool_call(text_of(block, "name").partition("\n")[0], block.get("input"))
+            name = text_of(block, "name").partition("\n")[0]
+            call = tool_call(name, block.get("input"), text_of(block, "id"))
             message.call(call)
             if asks_recall(call):
                 recalls.add(text_of(block, "id"))
@@ -171,7 +173,8 @@ def _tell(message: Message, record: Mapping[str, Any], recalls: set[str]) -> Non
             content = block.get("content")
             text = blocks_text(content) if isinstance(content, list) else plain(content)
             ours = text_of(block, "tool_use_id") in recalls - {""}
-            message.output(text, ours=ours)
+            result = ToolResult(text_of(block, "tool_use_id"), told(block, "is_error"))
+            message.output(text, ours=ours, result=result)
 
 
 def _tell_user(message: Message, text: str) -> None:

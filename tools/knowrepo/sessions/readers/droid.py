@@ -25,7 +25,7 @@ from knowrepo.sessions.readers.values import (
     without_wrappers,
     wrappers,
 )
-from knowrepo.sessions.record import Record
+from knowrepo.sessions.record import Record, ToolResult
 
 _STATES = frozenset({"compaction_state", "todo_state", "agent_turn_outcome"})
 _WRAPPERS = wrappers("system-reminder", "system-notification")
@@ -123,7 +123,9 @@ class _Session:
             yield Meaning("user", typed)
         for block in results:
             output = content_text(block.get("content"))
-            yield Meaning(self._recalls.role(text_of(block, "tool_use_id")), output)
+            call = text_of(block, "tool_use_id")
+            result = ToolResult(call, block.get("is_error") is True)
+            yield Meaning(self._recalls.role(call), output, results=(result,))
 
 
 def _is_start(record: Mapping[str, Any]) -> bool:

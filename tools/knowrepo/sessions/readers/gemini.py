@@ -38,7 +38,7 @@ from knowrepo.sessions.readers.values import (
     object_of,
     text_of,
 )
-from knowrepo.sessions.record import Identity, Record, Role, SessionFacts
+from knowrepo.sessions.record import Identity, Record, Role, SessionFacts, ToolResult
 from knowrepo.sessions.source import Native, Source
 
 # Fields of a document that follow from its messages, and change at every save.
@@ -54,6 +54,7 @@ _MACHINE_STARTS = (
     "Here is a summary of changes in the user's editor context",
     "System: ",
 )
+_FAILED = {"error": True, "success": False}  # by a call's status; others were not carried out
 _CONTINUE = "Please continue."  # what the agent says for the user
 
 
@@ -243,21 +244,24 @@ def _tell_parts(
             message.say(role, _text(part))
         called = object_of(part, "functionCall")
         if called and text_of(called, "id") not in answered:
-            message.call(tool_call(text_of(called, "name"), called.get("args")))
+            message.call(
+                tool_call(text_of(called, "name"), called.get("args"), text_of(called, "id"))
+            )
         answer = object_of(part, "functionResponse")
         if answer and text_of(answer, "id") not in answered:
-            message.output(_output(part))
+            message.output(_output(part), result=ToolResult(text_of(answer, "id")))
 
 
 def _tell_call(message: Message, call: Mapping[str, Any]) -> None:
-    named = tool_call(text_of(call, "name"), call.get("args"))
+    named = tool_call(text_of(call, "name"), call.get("args"), text_of(call, "id"))
     message.call(named)
     parts = _parts(call.get("result"))
     text = "\n".join(filter(None, map(_output, parts)))
     shown = call.get("resultDisplay")
     if not text and isinstance(shown, str):
         text = clean(shown)
-    message.output(text, ours=asks_recall(named))
+    result = ToolResult(named.id, _FAILED.get(text_of(call, "status")))
+    message.output(text, ours=asks_recall(named), result=result)
 
 
 def _output(part: Mapping[str, Any]) -> str:

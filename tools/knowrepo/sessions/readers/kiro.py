@@ -42,7 +42,7 @@ from knowrepo.sessions.readers.values import (
     object_of,
     text_of,
 )
-from knowrepo.sessions.record import Identity, Record
+from knowrepo.sessions.record import Identity, Record, ToolResult
 from knowrepo.sessions.source import Native, Source
 
 _MACHINE_STARTS = ("--- CONTEXT ENTRY BEGIN ---", "[SYSTEM NOTE:")
@@ -135,17 +135,23 @@ def _tell_entry(message: Message, record: Mapping[str, Any], recalls: set[str]) 
     for result in list_of(given, "tool_use_results"):
         if isinstance(result, dict):
             text = "\n".join(filter(None, map(_block, list_of(result, "content"))))
-            message.output(text, ours=text_of(result, "tool_use_id") in recalls)
+            answers = _result(result, "tool_use_id")
+            message.output(text, ours=answers.call in recalls, result=answers)
     metadata = object_of(record, "request_metadata")
     time = iso_time(metadata.get("stream_end_timestamp_ms"))
     said = variant(record.get("assistant"))
     message.say("assistant", plain(said.get("content")), time=time)
     for use in list_of(said, "tool_uses"):
         if isinstance(use, dict):
-            call = tool_call(text_of(use, "name"), use.get("args"))
+            call = tool_call(text_of(use, "name"), use.get("args"), text_of(use, "id"))
             message.call(call, time=time)
             if asks_recall(call):
                 recalls.add(text_of(use, "id"))
+
+
+def _result(held: Mapping[str, Any], name: str) -> ToolResult:
+    failed = {"error": True, "success": False}.get(text_of(held, "status").lower())
+    return ToolResult(text_of(held, name), failed)
 
 
 def _tell_prompt(message: Message, prompt: str) -> None:
@@ -188,7 +194,7 @@ def _tell_line(message: Message, record: Mapping[str, Any], recalls: set[str]) -
             else:
                 message.say("assistant", data)
         elif kind == "toolUse":
-            call = tool_call(text_of(held, "name"), held.get("input"))
+            call = tool_call(text_of(held, "name"), held.get("input"), text_of(held, "toolUseId"))
             message.call(call)
             if asks_recall(call):
                 recalls.add(text_of(held, "toolUseId"))
@@ -196,7 +202,8 @@ def _tell_line(message: Message, record: Mapping[str, Any], recalls: set[str]) -
             content = held.get("content")
             blocks = content if isinstance(content, list) else [content]
             text = "\n".join(filter(None, map(_block, blocks)))
-            message.output(text, ours=text_of(held, "toolUseId") in recalls)
+            answers = _result(held, "toolUseId")
+            message.output(text, ours=answers.call in recalls, result=answers)
 
 
 def _tell_other(message: Message, record: Mapping[str, Any]) -> None:

@@ -13,7 +13,7 @@ from knowrepo.sessions.lines import Line
 from knowrepo.sessions.readers.values import (
     clean,
 )
-from knowrepo.sessions.record import Record, Role, ToolCall
+from knowrepo.sessions.record import Record, Role, ToolCall, ToolResult
 
 
 @dataclass
@@ -22,6 +22,7 @@ class _Said:
     time: str
     texts: list[str]
     calls: list[ToolCall] = field(default_factory=list)
+    results: list[ToolResult] = field(default_factory=list)
 
 
 class Message:
@@ -55,10 +56,22 @@ class Message:
             self._said.append(spoken)
         spoken.calls.append(call)
 
-    def output(self, text: str, *, ours: bool = False, time: str = "") -> None:
-        """Add a tool's output; ``ours`` where it is our own recall's."""
+    def output(
+        self,
+        text: str,
+        *,
+        ours: bool = False,
+        time: str = "",
+        result: ToolResult | None = None,
+    ) -> None:
+        """Add a tool's output; ``ours`` where it is our own recall's.
+
+        Of a call that printed nothing what was said before holds the result.
+        """
         if text.strip():
             self._said.append(_Said("injected" if ours else "tool", time or self._time, [text]))
+        if result is not None and self._said:
+            self._said[-1].results.append(result)
 
     def records(self) -> Iterator[Record]:
         """Yield the records; one without text where nothing was said."""
@@ -71,6 +84,7 @@ class Message:
                 parent=self._parent,
                 time=said.time,
                 calls=tuple(said.calls),
+                results=tuple(said.results),
                 start=self._line.start,
                 end=self._line.end,
             )

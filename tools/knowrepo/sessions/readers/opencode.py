@@ -29,10 +29,11 @@ from knowrepo.sessions.readers.values import (
     object_of,
     text_of,
 )
-from knowrepo.sessions.record import Identity, Record, Role
+from knowrepo.sessions.record import Identity, Record, Role, ToolResult
 from knowrepo.sessions.source import Native, Source
 
 _LATEST = 10**17  # a time in milliseconds is never this long
+_FAILED = {"error": True, "completed": False}
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant"}
 
 
@@ -128,20 +129,23 @@ def _tell_part(message: Message, part: Mapping[str, Any], role: Role) -> None:
         machine = part.get("synthetic") is True or part.get("ignored") is True
         message.say("injected" if machine else role, text_of(part, "text"))
     elif kind == "tool":
-        _tell_tool(message, text_of(part, "tool"), object_of(part, "state"))
+        call_id = text_of(part, "callID") or text_of(part, "id")
+        _tell_tool(message, text_of(part, "tool"), object_of(part, "state"), call_id)
     elif kind == "subtask":
         message.say("injected", text_of(part, "prompt"))
     elif kind == UNREADABLE:
         message.say("system", text_of(part, "text"))
 
 
-def _tell_tool(message: Message, name: str, state: Mapping[str, Any]) -> None:
-    call = tool_call(name, state.get("input"))
+def _tell_tool(message: Message, name: str, state: Mapping[str, Any], call_id: str) -> None:
+    call = tool_call(name, state.get("input"), call_id)
     message.call(call)
     metadata = object_of(state, "metadata")
     told = (state.get("output"), state.get("error"), _content(state), metadata.get("output"))
     output = next((text for value in told if (text := plain(value)).strip()), "")
-    message.output(output, ours=asks_recall(call))
+    code = metadata.get("exit")
+    failed = code != 0 if isinstance(code, int) else _FAILED.get(text_of(state, "status"))
+    message.output(output, ours=asks_recall(call), result=ToolResult(call_id, failed))
 
 
 def _content(state: Mapping[str, Any]) -> str:

@@ -26,8 +26,9 @@ from knowrepo.sessions.readers.values import (
     list_of,
     object_of,
     text_of,
+    told,
 )
-from knowrepo.sessions.record import Identity, Record
+from knowrepo.sessions.record import Identity, Record, ToolResult
 
 _SKILL = re.compile(r"\A\s*<skill name=[^>]*>.*</skill>", re.DOTALL)
 
@@ -107,10 +108,14 @@ class _Session:
             )
             return Meaning("assistant", text, calls)
         if role == "toolResult":
-            return Meaning(self._recalls.role(text_of(message, "toolCallId")), text)
+            called = text_of(message, "toolCallId")
+            result = ToolResult(called, told(message, "isError"))
+            return Meaning(self._recalls.role(called), text, results=(result,))
         if role == "bashExecution":  # run by the user, with `!`
             call = tool_call("bash", message.get("command"))
-            return Meaning("tool", text_of(message, "output"), (call,))
+            code = message.get("exitCode")
+            result = ToolResult("", bool(code) if isinstance(code, int) else None)
+            return Meaning("tool", text_of(message, "output"), (call,), results=(result,))
         if role in ("branchSummary", "compactionSummary"):
             return Meaning("summary", text or text_of(message, "summary"))
         return Meaning("injected", text)  # system prompts, extensions

@@ -38,6 +38,12 @@ def object_of(record: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def told(record: Mapping[str, Any], name: str) -> bool | None:
+    """Return the yes or no under ``name``; None where there is neither."""
+    value = record.get(name)
+    return value if isinstance(value, bool) else None
+
+
 def list_of(record: Mapping[str, Any], name: str) -> list[Any]:
     """Return the list under ``name``, or an empty one where there is none."""
     value = record.get(name)

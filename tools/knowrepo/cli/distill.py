@@ -1,0 +1,250 @@
+"""``know distill``."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from knowrepo.cli.common import (
+    AgentOption,
+    JsonOption,
+    ProjectOption,
+    QuietOption,
+    RepoOption,
+    SinceOption,
+    iso_date,
+    progress,
+    repository,
+    say,
+    session_agent,
+    show,
+    show_json,
+)
+from knowrepo.errors import UsageError
+from knowrepo.units import count
+
+if TYPE_CHECKING:
+    from knowrepo.distill.model import Finder, Proposal, Statement
+    from knowrepo.distill.run import Done, Outcome
+    from knowrepo.git.layout import Repository
+    from knowrepo.sessions.listing import Archived
+
+JSON_VERSION = 1
+_NEXT = (
+    "next: review them, then `git add concepts` and commit; delete what is wrong:"
+    " it is not proposed again; `know accept CONCEPT` makes a draft stable"
+)
+
+
+def distill(
+    sessions: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="SESSION",
+            help="Sessions, as `know sessions` names them; by default all that changed.",
+            show_default=False,
+        ),
+    ] = None,
+    since: SinceOption = "",
+    agent: AgentOption = "",
+    project: ProjectOption = "",
+    types: Annotated[
+        list[str] | None,
+        typer.Option("--type", metavar="TYPE", help="Only concepts of this type; repeatable."),
+    ] = None,
+    limit: Annotated[
+        int, typer.Option("--limit", "-k", metavar="N", min=0, help="At most so many; 0 for all.")
+    ] = 0,
+    again: Annotated[
+        bool, typer.Option("--all", help="Look at sessions too that did not change.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print proposals and evidence; write nothing.")
+    ] = False,
+    as_json: JsonOption = False,
+    repo: RepoOption = None,
+    quiet: QuietOption = False,
+) -> None:
+    """Propose concepts for what sessions decided, fixed and found out.
+
+    Each is a draft in concepts/ that quotes its sources. Nothing is staged: a
+    draft is nobody's knowledge until somebody adds it. A draft that nobody
+    touched follows its session; one that was edited, accepted or deleted is
+    never written again. Sessions of sub-agents are left out unless named.
+
+    \b
+    Examples:
+      know distill
+      know distill claude/5d0b8f0e --dry-run
+      know distill --since 7d --type Decision --type Solution
+    """
+    from knowrepo.distill import run
+    from knowrepo.distill.run import Wanted
+
+    here = repository(repo)
+    wanted = Wanted(_types(types or []), limit, bool(sessions), again, dry_run)
+    found = _sessions(here, sessions or [], iso_date("since", since), agent, project)
+    finds = finder(here)
+    outcomes: list[Outcome] = []
+
+    def tell(outcome: Outcome) -> None:
+        outcomes.append(outcome)
+        if not as_json:
+            _show(outcome, evidence=dry_run, quiet=quiet)
+
+    with progress("distilling", quiet=quiet) as advance:
+        done = run.distill(
+            here,
+            found,
+            finds,
+            tell,
+            wanted=wanted,
+            advance=advance,
+            waiting=lambda: say("another distill is running; waiting"),
+        )
+    if as_json:
+        _print_json(outcomes, done, finds.name, dry_run=dry_run)
+    if not quiet:
+        _sum_up(outcomes, done, sub_agents=_left_out(found), dry_run=dry_run)
+    if any(outcome.action == "failed" for outcome in outcomes):
+        raise typer.Exit(1)
+
+
+def finder(here: Repository) -> Finder:  # noqa: ARG001 - others ask it for settings
+    """Return what finds proposals in a session: the rules."""
+    from knowrepo.distill.attempts import Attempts
+    from knowrepo.distill.rules import RulesFinder
+
+    return RulesFinder(watch=Attempts)
+
+
+def _types(given: list[str]) -> frozenset[str]:
+    from knowrepo.concepts.kinds import TYPES, spelled
+
+    types = frozenset(map(spelled, given))
+    for name in sorted(types - set(TYPES)):
+        raise UsageError(f"--type {name}: not proposed", hint=f"known are {', '.join(TYPES)}")
+    return types
+
+
+def _sessions(
+    here: Repository, given: list[str], since: str, agent: str, project: str
+) -> list[Archived]:
+    """Return the sessions to look at, each with a file of its own."""
+    from knowrepo.index.chunk import project_name
+    from knowrepo.sessions.listing import find, glance, resolve
+
+    if given and (since or agent or project):
+        raise UsageError("name sessions, or choose them with --since, --agent or --project")
+    if given:
+        named = {session.name: session for session in (resolve(here, name) for name in given)}
+        return list(named.values())
+    agent = session_agent(here, agent)
+    found = [one for one in find(here) if agent in ("", one.agent) and one.size]
+    if not (since or project):
+        return found
+    facts = [(one, glance(one)) for one in found]
+    return [
+        one
+        for one, told in facts
+        if project in ("", project_name(told.project)) and told.date >= since
+    ]
+
+
+def _left_out(found: list[Archived]) -> int:
+    """Return how many sub-agents the sessions called that were not asked for."""
+    named = {session.name for session in found}
+    return sum(s.sub_agents for s in found if not any(b.name in named for b in s.below))
+
+
+def _show(outcome: Outcome, *, evidence: bool, quiet: bool) -> None:
+    """Print the line of a proposal; in a pipe its cells are separated by tabs."""
+    if outcome.proposal is None:
+        say(f"{outcome.session}: {outcome.note}")
+        return
+    if outcome.action == "already":
+        if not quiet:
+            say(f"already {outcome.path}: {outcome.proposal.title}")
+        return
+    tty = sys.stdout.isatty()
+    cells = (outcome.path, outcome.proposal.type, " ".join(outcome.proposal.title.split()))
+    grown = outcome.action == "grown"
+    show(("  " if tty else "\t").join([*cells, *(["(grown)"] if grown else [])]))
+    if evidence:
+        for statement in outcome.proposal.statements:
+            show(f"    {statement.kind}: {' '.join(statement.text.split())}")
+            show(f"      {_place(outcome.session, statement)}")
+
+
+def _place(session: str, statement: Statement) -> str:
+    time = " ".join(statement.time.split())
+    return ", ".join(filter(None, (f"{session}:{statement.line}", statement.role, time)))
+
+
+def _print_json(outcomes: list[Outcome], done: Done, by: str, *, dry_run: bool) -> None:
+    failed = [
+        {"session": outcome.session, "error": outcome.note}
+        for outcome in outcomes
+        if outcome.action == "failed"
+    ]
+    proposals = [_as_json(o, o.proposal) for o in outcomes if o.proposal is not None]
+    show_json(
+        {
+            "version": JSON_VERSION,
+            "finder": by,
+            "dry_run": dry_run,
+            "sessions": {"looked": done.looked, "unchanged": done.unchanged},
+            "proposals": proposals,
+            "failed": failed,
+        }
+    )
+
+
+def _as_json(outcome: Outcome, proposal: Proposal) -> dict[str, Any]:
+    from knowrepo.distill.files import shown_record
+
+    statements = [
+        {
+            "kind": one.kind,
+            "text": one.text,
+            "record": shown_record(one.record),
+            "line": one.line,
+            "role": one.role,
+            "time": one.time,
+            "new": one.key(proposal.session) in outcome.fresh,
+        }
+        for one in proposal.statements
+    ]
+    return {
+        "action": outcome.action,
+        "path": outcome.path,
+        "type": proposal.type,
+        "title": proposal.title,
+        "description": proposal.description,
+        "tags": list(proposal.tags),
+        "session": outcome.session,
+        "statements": statements,
+    }
+
+
+def _sum_up(outcomes: list[Outcome], done: Done, *, sub_agents: int, dry_run: bool) -> None:
+    by = {action: sum(o.action == action for o in outcomes) for action in ("new", "grown")}
+    would = " would be written" if dry_run else ""
+    parts = [f"{count(by['new'], 'draft')}{would}"]
+    if by["grown"]:
+        parts.append(f"{by['grown']} brought up to date")
+    known = sum(outcome.action == "already" for outcome in outcomes)
+    parts += [f"{known} known already"] if known else []
+    failed = sum(outcome.action == "failed" for outcome in outcomes)
+    parts += [f"{count(failed, 'session')} failed"] if failed else []
+    say(f"{', '.join(parts)}; {_looked_at(done, sub_agents)}")
+    if (by["new"] or by["grown"]) and not dry_run:
+        say(_NEXT)
+
+
+def _looked_at(done: Done, sub_agents: int) -> str:
+    told = f"{count(done.looked, 'session')} looked at"
+    told += f", {done.unchanged:,} unchanged" if done.unchanged else ""
+    return told + (f", {count(sub_agents, 'sub-agent')} left out" if sub_agents else "")
