@@ -16,7 +16,7 @@ from knowrepo.settings import price_of, table_of, text_of, texts_of, whole_of
 PART_MEGABYTES = 40
 _LARGEST_PART = 95  # code hosts refuse files of 100 MB
 _LONGEST_TIMEOUT = 86_400
-_WINDOWS = (1024, 2_000_000)  # tokens; less holds no question, more has no model
+_WINDOWS = (2048, 2_000_000)  # tokens; less holds no question, more has no model
 _HASH = re.compile(r"sha256:[0-9a-f]{64}")
 
 

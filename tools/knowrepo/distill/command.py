@@ -17,7 +17,6 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
 from knowrepo.errors import KnowError
 from knowrepo.units import shorten
@@ -65,21 +64,16 @@ def run(command: Sequence[str], prompt: bytes, *, timeout: float) -> bytes:
 
 
 def _environment() -> dict[str, str]:
-    env = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
-    # Our own package is found from another folder, however it was found here.
-    paths = env.get("PYTHONPATH", "")
-    if paths:
-        env["PYTHONPATH"] = os.pathsep.join(
-            str(Path(path).absolute()) for path in paths.split(os.pathsep) if path
-        )
-    return env
+    return {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
 
 
 def _converse(
     process: subprocess.Popen[bytes], name: str, prompt: bytes, timeout: float
 ) -> tuple[bytes, bytes]:
     """Write the prompt and read answer and talk, whatever order the program likes."""
-    assert process.stdin and process.stdout and process.stderr
+    assert process.stdin
+    assert process.stdout
+    assert process.stderr
     deadline = time.monotonic() + timeout
     ended = 0.0
     answer, talk = bytearray(), bytearray()
@@ -148,7 +142,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             os.killpg(process.pid, sign)
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(wait)
-    # The group outlives its leader; no one else can have its number while it does.
+    # Its children may have outlived it, in its group.
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     for stream in (process.stdin, process.stdout, process.stderr):
