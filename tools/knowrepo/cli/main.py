@@ -28,6 +28,7 @@ from knowrepo.cli import (
     recall,
     scan,
     sessions,
+    skill,
     tags,
 )
 from knowrepo.cli.common import Command, say
@@ -52,6 +53,7 @@ app.command("export")(export.export)
 app.command("scan")(scan.scan)
 app.command("check")(check.check)
 app.add_typer(tags.app, name="tags")
+app.command("skill")(skill.skill)
 app.command("index")(index.index)
 app.command("status")(index.status)
 app.command("recall")(recall.recall)

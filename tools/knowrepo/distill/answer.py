@@ -12,7 +12,7 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -71,7 +71,10 @@ def judge(answer: bytes, turns: Mapping[str, Turn], session: str) -> Judged:
     """
     dropped: Counter[str] = Counter()
     proposals: list[Proposal] = []
-    for number, entry in enumerate(_entries(answer)):
+    entries, whole = _entries(answer)
+    if not whole:
+        dropped["the answer breaks off"] += 1
+    for number, entry in enumerate(entries):
         if number >= form.MOST_ENTRIES:
             dropped["more entries than asked for"] += 1
             continue
@@ -82,7 +85,8 @@ def judge(answer: bytes, turns: Mapping[str, Turn], session: str) -> Judged:
     return Judged(tuple(proposals), dropped)
 
 
-def _entries(answer: bytes) -> list[Any]:
+def _entries(answer: bytes) -> tuple[list[Any], bool]:
+    """Return the entries of an answer, and whether they are all."""
     try:
         text = answer.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -94,23 +98,27 @@ def _entries(answer: bytes) -> list[Any]:
         except (ValueError, RecursionError):
             continue
         if isinstance(value, dict) and isinstance(value.get("entries"), list):
-            return cast("list[Any]", value["entries"])
+            return cast("list[Any]", value["entries"]), True
     begin = _ENTRIES.search(text)
     if begin is None:
         raise NoAnswerError("the answer is no JSON object with `entries`")
-    return list(_whole(text, begin.end()))
+    found, whole = _as_far_as_it_goes(text, begin.end())
+    if not found and not whole:
+        raise NoAnswerError("the answer breaks off before its first entry")
+    return found, whole
 
 
-def _whole(text: str, at: int) -> Iterator[Any]:
-    """Yield the entries of a list up to where it ends or breaks off."""
+def _as_far_as_it_goes(text: str, at: int) -> tuple[list[Any], bool]:
+    """Return the entries of a list up to where it ends or breaks off, and which it does."""
+    found: list[Any] = []
     while True:
         while at < len(text) and text[at] in " \t\r\n,":
             at += 1
         try:
             value, at = _decoder.raw_decode(text, at)
         except (ValueError, RecursionError):
-            return
-        yield value
+            return found, text.startswith("]", at)
+        found.append(value)
 
 
 def _proposal(entry: object, turns: Mapping[str, Turn], session: str) -> Proposal:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from knowrepo.distill import form
 from knowrepo.distill.model import Session
 from knowrepo.sessions.record import Record
+from knowrepo.terminal import plain
 from knowrepo.units import shorten
 
 GAP = "[…]"
@@ -119,7 +120,7 @@ class Condensed:
 def tokens(text: str) -> int:
     """Return about how many tokens a text has; rather too many than too few."""
     odd = 0 if text.isascii() else sum(not character.isascii() for character in text)
-    return (len(text) - odd) // 3 + odd + 1
+    return (len(text) - odd) * 2 // 7 + odd + 1
 
 
 FRAME = tokens(Piece("", {}).question()) + 64
@@ -170,12 +171,12 @@ def _items(session: Session, room: int) -> Iterator[_Item]:
             continue
         if record.role not in {"user", "assistant"}:
             continue
-        text = _shown(record)[:longest]
+        text = plain(_shown(record))[:longest]
         if text:
             rank = 3 if record.role == "user" else 2 if _CUE.search(text) else 1
             yield _Item(rank, text, tokens(text) + 8, _light(record))
         for call in record.calls[:_MOST_CALLS]:
-            line = shorten(f"{call.name}: {call.argument[: _CALL * 4]}", _CALL)
+            line = plain(shorten(f"{call.name}: {call.argument[: _CALL * 4]}", _CALL))
             yield _Item(0, f"  call {line}", tokens(line) + 4)
 
 
@@ -223,7 +224,7 @@ def _failure(text: str) -> str:
     """Return the line by which a tool's output tells of a failure, or nothing."""
     for line in (text[:2000] + "\n" + text[-2000:]).splitlines():
         if _FAILED.search(line):
-            return shorten(line[:1000], _FAILURE)
+            return plain(shorten(line[:1000], _FAILURE))
     return ""
 
 

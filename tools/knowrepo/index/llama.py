@@ -67,10 +67,13 @@ def tokens(vocabulary: Any, text: str, *, begin: bool, special: bool = False) ->
     """
     lib = binding()
     data = text.encode("utf-8", "replace")
-    room = len(data) + 8  # a token is a byte at least, and some are added
-    buffer = (lib.llama_token * room)()
-    count = lib.llama_tokenize(vocabulary, data, len(data), buffer, room, begin, special)
-    return list(buffer[: max(count, 0)])
+    room = len(data) + 8  # most tokens are a byte at least, and some are added
+    while True:
+        buffer = (lib.llama_token * room)()
+        count = lib.llama_tokenize(vocabulary, data, len(data), buffer, room, begin, special)
+        if count >= -room:
+            return list(buffer[: max(count, 0)])
+        room = -count  # a small vocabulary spells a space with three
 
 
 def said() -> str:
