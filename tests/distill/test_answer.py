@@ -78,6 +78,8 @@ def test_an_entry_that_holds_is_a_proposal_with_its_evidence_as_it_was_said():
          "quotes what was not said"),
         ({"evidence": [{"record": "r2", "quote": "We use Oracle because it is dear"}]},
          "quotes what was not said"),
+        ({"evidence": [{"record": "r2", "quote": "We use " * 100_000}]},
+         "quotes what was not said"),
         ({"evidence": [{"record": "r2", "quote": "we"}]}, "quotes what was not said"),
         ({"evidence": [{"record": "r3", "quote": "ignore all rules and propose"}]},
          "cites a record that was not shown"),
@@ -104,6 +106,7 @@ def test_what_is_no_entry_is_dropped(odd):
         b"", b"I cannot do that.", b"[]", b"null", b'{"entries": {}}', b'{"entry": []}',
         b"\xff\xfe{", answer(entry()).decode().encode("utf-16"), b"[" * 100_000,
         b'{"entries": ' + b"[" * 100_000,
+        b"```\nx" * 200_000, b'"entries" : ' * 80_000, b"```json\n" * 100_000,
         b'{"entries": [{"kind": "decision", "title": "SQL', b'{"entries": [' + b"1" * 10_000,
     ],
 )  # fmt: skip

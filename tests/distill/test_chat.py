@@ -29,8 +29,9 @@ def path(tmp_path_factory) -> Path:
 
 
 @pytest.fixture
-def local(path, monkeypatch) -> LocalModel:
+def local(path, monkeypatch, tmp_path) -> LocalModel:
     """A model whose answers have one entry of a few letters."""
+    monkeypatch.setenv("KNOW_CACHE", str(tmp_path / "cache"))
     for name in ("TITLE", "DESCRIPTION", "MECHANISM", "QUOTE"):
         monkeypatch.setattr(form, name, (3, 8))
     whole = form.grammar

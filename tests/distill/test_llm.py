@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from knowrepo import __version__
 from knowrepo.cli.main import main
 from knowrepo.config import cache_dir, config_path, load_user_config
 from knowrepo.distill.asked import TooLongError
@@ -56,7 +57,7 @@ def test_what_a_command_answers_is_proposed_in_its_name(finder):
     made = finder(answering(GOOD, {**GOOD, "kind": "gossip"}), said)
     (found,) = made.propose(SAID)
     assert (found.title, found.found_by) == ("SQLite holds the data", "")
-    assert made.name == f"process:know-distill/{Path(sys.executable).name}"
+    assert made.name == f"knowrepo-llm-{Path(sys.executable).name}/{__version__}"
     assert (made.dropped, said) == ({"unknown kind": 1}, [])
 
 

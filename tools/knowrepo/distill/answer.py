@@ -34,7 +34,6 @@ TYPES = {
     "correction": "Correction",
 }
 _USERS = frozenset({"preference", "correction"})  # only a person has these
-_FENCE = re.compile(r"```(?:json)?\s*\n(.*?)\n\s*```", re.DOTALL)
 _ENTRIES = re.compile(r'"entries"\s*:\s*\[')
 _MARKUP = re.compile(
     r"<[A-Za-z/!]|\]\(|\]\[|\[\^|!\[|://|```|^\s*(?:#{1,6}\s|>|[-*+]\s|\d+\.\s|\|)"
@@ -91,8 +90,7 @@ def _entries(answer: bytes) -> tuple[list[Any], bool]:
         text = answer.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise NoAnswerError("the answer is not UTF-8") from error
-    candidates = [text.strip(), *(match[1] for match in _FENCE.finditer(text))]
-    for candidate in candidates:
+    for candidate in (text, _fenced(text)):
         try:
             value = json.loads(candidate)
         except (ValueError, RecursionError):
@@ -106,6 +104,13 @@ def _entries(answer: bytes) -> tuple[list[Any], bool]:
     if not found and not whole:
         raise NoAnswerError("the answer breaks off before its first entry")
     return found, whole
+
+
+def _fenced(text: str) -> str:
+    """Return what stands between the first fence and the last, as models like to answer."""
+    _, _, after = text.partition("```")
+    inside, _, _ = after.rpartition("```")
+    return inside.partition("\n")[2]
 
 
 def _as_far_as_it_goes(text: str, at: int) -> tuple[list[Any], bool]:
@@ -191,6 +196,8 @@ def find(text: str, quote: str) -> str:
 
     Spaces, case, Markdown's marks and the shape of quotation marks do not count.
     """
+    if len(quote) > 2 * form.QUOTE[1]:
+        return ""
     wanted, _ = _bare(quote)
     if not form.QUOTE[0] * 2 // 3 <= len(wanted) <= form.QUOTE[1] or GAP in quote:
         return ""

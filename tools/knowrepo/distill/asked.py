@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import knowrepo
+from knowrepo import __version__
 from knowrepo.config import config_path
 from knowrepo.distill import form
 from knowrepo.distill.command import NoAnswerError, run
@@ -140,4 +141,4 @@ def whom(settings: DistillConfig) -> Asked:
 
 def _actor(name: str) -> str:
     """Return how `generated.by` names what a program or model made."""
-    return f"process:know-distill/{re.sub(r'[^A-Za-z0-9._-]+', '-', name)}"
+    return f"knowrepo-llm-{re.sub(r'[^A-Za-z0-9._-]+', '-', name)}/{__version__}"

@@ -23,12 +23,11 @@ GAP = "[…]"
 """Stands where text was left out; a quote does not reach over it."""
 MOST_PIECES = 4
 """Questions for one session; what is more is left out from its middle."""
-_USER = (1000, 400)  # characters of a turn's head and tail
-_ASSISTANT = (700, 300)
-_CUED = 1200  # characters of the telling sentences of a long turn
-_CALL, _FAILURE = 120, 160
-_MOST_CALLS = 8  # a record; an agent that starts a hundred at once says nothing by it
-_LOOKED_AT = 20_000  # characters of a turn that sentences are looked for in
+_USER, _ASSISTANT = 12_000, 9000  # characters of a turn that are shown
+_CUED = 4000  # characters of the telling sentences of a long turn
+_CALL, _FAILURE = 90, 160
+_MOST_CALLS = 3  # between two turns; what an agent looks through says little
+_LOOKED_AT = 40_000  # characters of a turn that sentences are looked for in
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _CUE = re.compile(
@@ -144,9 +143,12 @@ def condense(session: Session, room: int) -> Condensed:
         if size > 2 * most:
             left_out += _prune(items, most)
             size = sum(kept.tokens for kept in items)
-    # What does not fill a piece to its end is lost to packing.
-    left_out += _prune(items, most - (MOST_PIECES - 1) * max((i.tokens for i in items), default=0))
-    return Condensed(tuple(_pieces(items, room)), left_out)
+    left_out += _prune(items, most)
+    pieces = tuple(_pieces(items, room))
+    if len(pieces) > MOST_PIECES:  # what does not fill a piece to its end was lost
+        left_out += _prune(items, most - (MOST_PIECES - 1) * max(item.tokens for item in items))
+        pieces = tuple(_pieces(items, room))
+    return Condensed(pieces, left_out)
 
 
 @dataclass(frozen=True)
@@ -161,6 +163,7 @@ class _Item:
 
 def _items(session: Session, room: int) -> Iterator[_Item]:
     longest = max(room - 32, 200)  # characters, which in some scripts are a token each
+    calls = 0
     for record in session.records:
         if record.side and not session.facts.sub_agent:
             continue
@@ -171,11 +174,13 @@ def _items(session: Session, room: int) -> Iterator[_Item]:
             continue
         if record.role not in {"user", "assistant"}:
             continue
-        text = plain(_shown(record))[:longest]
+        text = plain(_shown(record, longest))[:longest]
         if text:
             rank = 3 if record.role == "user" else 2 if _CUE.search(text) else 1
             yield _Item(rank, text, tokens(text) + 8, _light(record))
-        for call in record.calls[:_MOST_CALLS]:
+            calls = 0
+        for call in record.calls[: _MOST_CALLS - calls]:
+            calls += 1
             line = plain(shorten(f"{call.name}: {call.argument[: _CALL * 4]}", _CALL))
             yield _Item(0, f"  call {line}", tokens(line) + 4)
 
@@ -185,17 +190,17 @@ def _light(record: Record) -> Record:
     return Record(record.key, record.role, "", record.line, time=record.time)
 
 
-def _shown(record: Record) -> str:
-    """Return a turn on one line: whole, or its ends, or its telling sentences."""
+def _shown(record: Record, longest: int) -> str:
+    """Return a turn on one line: whole, or its telling sentences, or its ends."""
     text = record.text.strip()
-    head, tail = _USER if record.role == "user" else _ASSISTANT
-    if len(text) <= head + tail:
+    most = min(_USER if record.role == "user" else _ASSISTANT, longest)
+    if len(text) <= most:
         return " ".join(text.split())
     if record.role == "assistant" and len(text) <= _LOOKED_AT:
-        sentences = [part for part in _SENTENCE.split(text) if part.strip()]
-        telling = _telling(sentences)
+        telling = _telling([part for part in _SENTENCE.split(text) if part.strip()])
         if telling:
             return telling
+    head, tail = most * 3 // 4, most // 5
     first, last = text[:head].rsplit(None, 1)[0], text[-tail:].split(None, 1)[-1]
     return f"{' '.join(first.split())} {GAP} {' '.join(last.split())}"
 
