@@ -94,7 +94,7 @@ def test_without_an_answer_the_rules_find_and_one_remark_says_why(finder, code, 
     assert why in said[0]
 
 
-def test_after_three_sessions_in_vain_nobody_is_asked_any_more(finder, tmp_path):
+def test_after_three_questions_in_vain_nobody_is_asked_any_more(finder, tmp_path):
     calls = tmp_path / "calls"
     said: list[str] = []
     made = finder(f"open({str(calls)!r}, 'a').write('x'); sys.exit(1)", said)
@@ -103,6 +103,15 @@ def test_after_three_sessions_in_vain_nobody_is_asked_any_more(finder, tmp_path)
     assert calls.read_text() == "xxx"
     assert said[-1] == "no answer 3 times in a row; the rules do the rest"
     assert len(said) == 4
+
+
+def test_a_long_session_in_vain_is_given_up_halfway(finder, tmp_path):
+    calls = tmp_path / "calls"
+    long = session(*[("user", f"Always do thing {n}: " + "and so on " * 300) for n in range(12)])
+    made = finder(f"open({str(calls)!r}, 'a').write('x'); sys.exit(1)", [], "window = 4096")
+    assert made.estimate([long]).questions == 4
+    assert len(made.propose(long)) == 12
+    assert (calls.read_text(), made.unanswered) == ("xxx", 4)
 
 
 def test_an_answer_between_failures_starts_the_count_again(finder, tmp_path):

@@ -29,7 +29,7 @@ TYPES = {
     "decision": "Decision",
     "rejection": "Decision",
     "cause": "Failure",
-    "fix": "Solution",
+    "fix": "Project Knowledge",
     "preference": "Preference",
     "correction": "Correction",
 }

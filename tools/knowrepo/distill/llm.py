@@ -22,7 +22,7 @@ from knowrepo.distill.rates import Rates
 from knowrepo.units import count
 
 _ENOUGH = 3
-"""Sessions in a row without any answer, after which nobody is asked any more."""
+"""Questions in a row without an answer, after which nobody is asked any more."""
 _USUAL_ANSWER = 600  # tokens; what is said beforehand counts on it
 
 Remark = Callable[[str], None]
@@ -71,6 +71,10 @@ class LlmFinder:
         self._room = who.window - who.most - FRAME
         self._in_vain = 0
 
+    @property
+    def _has_given_up(self) -> bool:
+        return self._in_vain >= _ENOUGH
+
     def estimate(self, sessions: Iterable[Session]) -> Estimate:
         """Return what asking about ``sessions`` takes; goes through them once."""
         number = questions = given = 0
@@ -85,19 +89,24 @@ class LlmFinder:
 
     def propose(self, session: Session) -> list[Proposal]:
         """See `Finder.propose`. What is not answered is found by the fallback."""
-        if self._in_vain >= _ENOUGH:
+        if self._has_given_up:
             return self._by_fallback(session)
         condensed = condense(session, self._room)
         found: list[Proposal] = []
         missing: list[Piece] = []
         why = ""
         for piece in condensed.pieces:
+            if self._has_given_up:
+                missing.append(piece)
+                continue
             try:
                 found += self._answered(piece, session)
+                self._in_vain = 0
             except NoAnswerError as error:
-                self.unanswered += 1
+                self._in_vain += 1
                 missing.append(piece)
                 why = why or error.message
+        self.unanswered += len(missing)
         self._say(session, condensed, missing, why)
         if missing:
             found += self._instead(session, condensed, missing)
@@ -127,13 +136,11 @@ class LlmFinder:
             turns = count(condensed.left_out, "turn")
             self._remark(f"{session.name}: too long to be asked about whole; {turns} left out")
         if not missing:
-            self._in_vain = 0
             return
         whole = len(missing) == len(condensed.pieces)
-        self._in_vain = self._in_vain + 1 if whole else 0
         part = "" if whole else f" for {len(missing)} of {len(condensed.pieces)} parts"
         self._remark(f"{session.name}: {why}; used the rules{part}")
-        if self._in_vain == _ENOUGH:
+        if self._has_given_up:
             self._remark(f"no answer {_ENOUGH} times in a row; the rules do the rest")
 
     def _instead(
