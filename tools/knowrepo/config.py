@@ -1,34 +1,47 @@
 """Configuration: the user's own file, the repository's ``know.toml``, and places.
 
-Owns where the user's files live and what may stand in them. The user's file
-decides what loosens (which projects are archived where, model paths); a
-repository's ``know.toml`` is data that a clone brings along, so it can only
-tighten: it names no command, no path, no URL and no model. This module never
-runs git and imports nothing heavy: every recall goes through it.
+Owns where the user's files live and what may stand in them; what their tables
+mean is `tables`' business. The user's file decides what loosens (which projects
+are archived where, commands, model paths); a repository's ``know.toml`` is data
+that a clone brings along, so it can only tighten: it names no command, no path,
+no URL and no model. This module never runs git and imports nothing heavy: every
+recall goes through it.
 """
 
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from knowrepo.errors import KnowError, NotARepositoryError
-from knowrepo.settings import read_toml, table_of, text_of, texts_of
+from knowrepo.settings import read_toml, table_of, text_of
+from knowrepo.tables import (
+    PART_MEGABYTES,
+    DistillConfig,
+    RedactConfig,
+    archive_table,
+    distill_table,
+    redact_table,
+)
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
 
 REPOSITORY_FILE = "know.toml"
 REPOSITORY_FORMAT = 1
-_ARCHIVE_KEYS = {"exclude", "part_megabytes"}
 _USER_KEYS = {
     "repository", "model", "passage_prefix", "query_prefix", "projects", "archive", "redact",
+    "distill",
 }  # fmt: skip
+_USER_TABLES = {
+    "redact": set[str](),
+    "archive": {"exclude"},
+    "distill": {"command", "model", "timeout_seconds", "window", "price_per_million_tokens"},
+}
+_REPOSITORY_TABLES = {"redact": set[str](), "archive": {"exclude", "part_megabytes"}}
 _PROJECT_KEYS = {"identity", "path", "repository"}
-_LARGEST_PART = 95  # code hosts refuse files of 100 MB
 
 
 def config_path() -> Path:
@@ -65,28 +78,6 @@ class Project:
 
 
 @dataclass(frozen=True)
-class ExtraPattern:
-    """A kind of secret that a user or a repository adds, and what it looks like."""
-
-    kind: str
-    pattern: str
-
-
-@dataclass(frozen=True)
-class RedactConfig:
-    """The table ``[redact]``.
-
-    ``allow`` are patterns of what is no secret, in the user's file alone, or
-    `sha256:` and the hash of one exact secret. ``pseudonyms`` replaces user names
-    in home paths.
-    """
-
-    allow: tuple[str, ...] = ()
-    extra: tuple[ExtraPattern, ...] = ()
-    pseudonyms: bool = False
-
-
-@dataclass(frozen=True)
 class UserConfig:
     """What the user decided for this machine; unknown keys are kept for a warning.
 
@@ -101,7 +92,8 @@ class UserConfig:
     query_prefix: str = ""
     projects: tuple[Project, ...] = ()
     exclude: tuple[str, ...] = ()
-    redact: RedactConfig = RedactConfig()
+    redact: RedactConfig = field(default=RedactConfig())
+    distill: DistillConfig = field(default=DistillConfig())
     unknown: tuple[str, ...] = field(default=())
 
 
@@ -114,76 +106,23 @@ class RepositoryConfig:
     """
 
     format: int = REPOSITORY_FORMAT
-    part_megabytes: int = 40
+    part_megabytes: int = PART_MEGABYTES
     exclude: tuple[str, ...] = ()
-    redact: RedactConfig = RedactConfig()
+    redact: RedactConfig = field(default=RedactConfig())
     unknown: tuple[str, ...] = field(default=())
 
 
-def _excludes(table: dict[str, object], where: str) -> tuple[str, ...]:
-    patterns = texts_of(table, "exclude", where)
-    if not all(pattern.strip() for pattern in patterns):
-        raise KnowError(f"{where}: `exclude` holds an empty pattern")
-    return patterns
+def _unknown(
+    data: dict[str, object], top: set[str], tables: dict[str, set[str]]
+) -> tuple[str, ...]:
+    """Return the keys of a file that say nothing to us.
 
-
-def _megabytes(table: dict[str, object], where: str) -> int:
-    part = table.get("part_megabytes", RepositoryConfig.part_megabytes)
-    if not isinstance(part, int) or isinstance(part, bool) or not 1 <= part <= _LARGEST_PART:
-        raise KnowError(f"{where}: `part_megabytes` must be from 1 to {_LARGEST_PART}")
-    return part
-
-
-def _archive(data: dict[str, object], where: str) -> tuple[tuple[str, ...], int]:
-    """Return what the table ``[archive]`` says: patterns to leave out, and the size of parts.
-
-    Both are looked at where they do not belong as well: what is wrong there is an
-    error, and what is right is told as unknown.
+    ``tables`` are the keys that each may hold; those of `redact` were taken out.
     """
-    _excludes(data, where)
-    _megabytes(data, where)
-    table = table_of(data, "archive", where)
-    return _excludes(table, f"{where}: archive"), _megabytes(table, f"{where}: archive")
-
-
-def _unknown(data: dict[str, object], top: set[str], archive: set[str]) -> tuple[str, ...]:
-    """Return the keys of a file that say nothing to us, once what is known of `redact` is out."""
-    tables = (("redact", set[str]()), ("archive", archive))
     found = [key for key in data if key not in top]
-    for name, known in tables:
+    for name, known in tables.items():
         found += [f"{name}.{key}" for key in table_of(data, name, "") if key not in known]
     return tuple(sorted(found))
-
-
-_HASH = re.compile(r"sha256:[0-9a-f]{64}")
-
-
-def _redact(data: dict[str, object], where: str, *, cloned: bool) -> RedactConfig:
-    """Read the table ``[redact]`` and take what was understood out of it.
-
-    A ``cloned`` file can only tighten: what it allows are exact secrets by hash.
-    """
-    table = table_of(data, "redact", where)
-    allow = table.pop("allow", [])
-    extra = table.pop("extra", [])
-    pseudonyms = table.pop("pseudonyms", False)
-    if not isinstance(allow, list) or not all(isinstance(entry, str) for entry in allow):
-        raise KnowError(f"{where}: `redact.allow` must be a list of strings")
-    for entry in allow:
-        if (cloned or entry.startswith("sha256:")) and not _HASH.fullmatch(entry):
-            raise KnowError(
-                f"{where}: redact.allow: `{entry}` is not `sha256:` and 64 digits",
-                hint="patterns are allowed in your own configuration only" if cloned else "",
-            )
-    if not isinstance(extra, list) or not all(isinstance(entry, dict) for entry in extra):
-        raise KnowError(f"{where}: `redact.extra` must be a list of tables")
-    if not isinstance(pseudonyms, bool):
-        raise KnowError(f"{where}: `redact.pseudonyms` must be true or false")
-    patterns = tuple(
-        ExtraPattern(text_of(entry, "kind", where), text_of(entry, "pattern", where))
-        for entry in extra
-    )
-    return RedactConfig(tuple(allow), patterns, pseudonyms)
 
 
 def load_user_config() -> UserConfig:
@@ -194,8 +133,8 @@ def load_user_config() -> UserConfig:
     projects = data.get("projects", [])
     if not isinstance(projects, list) or not all(isinstance(entry, dict) for entry in projects):
         raise KnowError(f"{path}: `projects` must be a list of tables")
-    exclude, _ = _archive(data, where)
-    redact = _redact(data, where, cloned=False)
+    exclude, _ = archive_table(data, where)
+    redact = redact_table(data, where, cloned=False)
     odd = {f"projects.{key}" for entry in projects for key in entry if key not in _PROJECT_KEYS}
     return UserConfig(
         repository=text_of(data, "repository", where),
@@ -212,7 +151,8 @@ def load_user_config() -> UserConfig:
             for entry in projects
         ),
         redact=redact,
-        unknown=(*_unknown(data, _USER_KEYS, {"exclude"}), *sorted(odd)),
+        distill=distill_table(data, where),
+        unknown=(*_unknown(data, _USER_KEYS, _USER_TABLES), *sorted(odd)),
     )
 
 
@@ -270,9 +210,9 @@ def load_repository_config(root: Path) -> RepositoryConfig:
             f"{path}: format {version} is newer than this know understands",
             hint="upgrade knowrepo",
         )
-    redact = _redact(data, str(path), cloned=True)
-    exclude, part = _archive(data, str(path))
-    unknown = _unknown(data, {"redact", "archive"}, _ARCHIVE_KEYS)
+    redact = redact_table(data, str(path), cloned=True)
+    exclude, part = archive_table(data, str(path))
+    unknown = _unknown(data, {"redact", "archive"}, _REPOSITORY_TABLES)
     return RepositoryConfig(version, part, exclude, redact, unknown)
 
 

@@ -49,3 +49,24 @@ def texts_of(table: dict[str, object], key: str, where: str) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise KnowError(f"{where}: `{key}` must be a list of strings")
     return tuple(value)
+
+
+def whole_of(
+    table: dict[str, object], key: str, where: str, default: int, bounds: tuple[int, int]
+) -> int:
+    """Return a whole number within ``bounds``; where there is none, the default."""
+    if key not in table:
+        return default
+    value = table[key]
+    least, most = bounds
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+        raise KnowError(f"{where}: `{key}` must be from {least} to {most}")
+    return value
+
+
+def price_of(table: dict[str, object], key: str, where: str) -> float:
+    """Return an amount of money; where there is none, 0."""
+    value = table.get(key, 0.0)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e6:
+        raise KnowError(f"{where}: `{key}` must be a number, in whatever currency you pay")
+    return float(value)

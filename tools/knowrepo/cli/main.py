@@ -32,6 +32,7 @@ from knowrepo.cli import (
     recall,
     scan,
     sessions,
+    skill,
     tags,
 )
 from knowrepo.cli.common import Command, say
@@ -61,6 +62,7 @@ app.command("graph")(graph.graph)
 app.command("check")(check.check)
 app.add_typer(tags.app, name="tags")
 app.command("distill")(distill.distill)
+app.command("skill")(skill.skill)
 app.command("index")(index.index)
 app.command("status")(index.status)
 app.command("recall")(recall.recall)

@@ -68,6 +68,8 @@ class Proposal:
     ``statements`` are its evidence, the one that says it best first. ``title``
     says the decision itself, ``description`` is one sentence. ``note`` is
     Markdown of the finder's own that stands before the evidence, or nothing.
+    ``found_by`` is what `generated.by` says where it is not the finder's name: one
+    finder may stand in for another.
     """
 
     type: str
@@ -77,6 +79,7 @@ class Proposal:
     statements: tuple[Statement, ...]
     tags: tuple[str, ...] = field(default=())
     note: str = ""
+    found_by: str = ""
 
 
 class Finder(Protocol):

@@ -1,24 +1,21 @@
 """Turning text into vectors with a local GGUF model.
 
-Owns llama_cpp: loading, the window, and silence (its C code writes past
-Python's own streams). Passages and queries are embedded by two functions with
-two prompts and two types, since a mix-up is never seen, only measured. What is
-embedded and where vectors go is `build`'s and `vectors`' business.
+Owns the window and what a vector is made of; loading a model is `llama`'s.
+Passages and queries are embedded by two functions with two prompts and two types,
+since a mix-up is never seen, only measured. What is embedded and where vectors go
+is `build`'s and `vectors`' business.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
-import sys
-from collections import deque
 from collections.abc import Iterator, Sequence
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NewType, Protocol
 
 from knowrepo.errors import ModelError
+from knowrepo.index import llama
 from knowrepo.index.models import Model, check_magic
 
 if TYPE_CHECKING:
@@ -34,7 +31,6 @@ Query = NewType("Query", str)
 
 SPLITTER = 1
 """The version of the rule by which a passage longer than the window is cut."""
-SMALLEST_WINDOW = 32
 MOST_WINDOW = 8192  # tokens; attention over more costs more memory than it gains
 
 
@@ -80,8 +76,8 @@ class LlamaEmbedder:
         check_magic(model.path)
         self.fingerprint = fingerprint(model)
         self._model = model
-        self._lib = _import()
-        self._weights = _load(self._lib, model.path)
+        self._lib = llama.binding()
+        self._weights = llama.load(model.path)
         self.dimension = int(self._lib.llama_model_n_embd(self._weights))
         trained = int(self._lib.llama_model_n_ctx_train(self._weights))
         self._window = min(trained, MOST_WINDOW)
@@ -152,90 +148,16 @@ class LlamaEmbedder:
         yield from self._parts(text[at:], prefix)
 
     def _tokens(self, text: str) -> list[int]:
-        data = text.encode("utf-8", "replace")
-        room = len(data) + 8  # a token is a byte at least, and some are added
-        buffer = (self._lib.llama_token * room)()
-        # Text is text: `[SEP]` in it is no separator.
-        count = self._lib.llama_tokenize(
-            self._vocabulary, data, len(data), buffer, room, True, False
-        )
-        if count <= 0:
+        found = llama.tokens(self._vocabulary, text, begin=True)
+        if not found:
             raise ModelError(f"{self._model.path}: cannot cut a text into tokens")
-        return list(buffer[:count])
+        return found
 
 
 def quantise_to_q8(source: Path, target: Path) -> None:
     """Write the Q8_0 form of a GGUF file."""
-    lib = _import()
+    lib = llama.binding()
     settings = lib.llama_model_quantize_default_params()
     settings.ftype = lib.LLAMA_FTYPE_MOSTLY_Q8_0
     if lib.llama_model_quantize(os.fsencode(source), os.fsencode(target), settings):
-        raise ModelError(f"{source}: could not be quantised: {_said()}")
-
-
-def _load(lib: Any, path: Path) -> Any:
-    """Return llama.cpp's handle of a model's weights."""
-    settings = lib.llama_model_default_params()
-    settings.n_gpu_layers = 0
-    # Weights repacked for AMX crash the process on virtual machines that show
-    # the instructions and do not carry their state.
-    settings.use_extra_bufts = False
-    weights = lib.llama_model_load_from_file(os.fsencode(path), settings)
-    if not weights:
-        raise ModelError(
-            f"{path}: llama.cpp cannot load it: {_said()}",
-            hint="`know model pull` gets a good one",
-        )
-    if lib.llama_model_n_ctx_train(weights) < SMALLEST_WINDOW:
-        raise ModelError(f"{path}: its window is too small to be of use")
-    return weights
-
-
-_log: deque[str] = deque(maxlen=8)
-"""The last lines that llama.cpp wrote; nothing of it reaches our streams."""
-
-
-@cache
-def _import() -> Any:
-    """Return the binding, with its talk led aside."""
-    with _silence():
-        try:
-            import llama_cpp
-        except ImportError as error:
-            raise ModelError(
-                "llama-cpp-python is not installed",
-                hint="install it: `pip install 'knowrepo[semantic]'`",
-            ) from error
-
-        listen = llama_cpp.llama_log_callback(_listen)
-        llama_cpp.llama_log_set(listen, None)
-        llama_cpp._know_log = listen  # C holds no reference of its own
-        llama_cpp.llama_backend_init()
-    return llama_cpp
-
-
-def _listen(_level: int, text: bytes, _data: object) -> None:
-    _log.append(text.decode("utf-8", "replace").strip())
-
-
-def _said() -> str:
-    """Return the telling line of what llama.cpp wrote last."""
-    telling = [line for line in _log if "error" in line.lower() or "fail" in line.lower()]
-    return next(iter(telling), "no reason given")
-
-
-@contextlib.contextmanager
-def _silence() -> Iterator[None]:
-    """Keep what C code writes to the process's own streams out of ours."""
-    sys.stdout.flush()
-    sys.stderr.flush()
-    saved = [(number, os.dup(number)) for number in (1, 2)]
-    with Path(os.devnull).open("wb") as sink:
-        for number, _ in saved:
-            os.dup2(sink.fileno(), number)
-        try:
-            yield
-        finally:
-            for number, copy in saved:
-                os.dup2(copy, number)
-                os.close(copy)
+        raise ModelError(f"{source}: could not be quantised: {llama.said()}")

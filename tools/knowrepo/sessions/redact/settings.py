@@ -15,16 +15,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from knowrepo import __version__
-from knowrepo.config import (
-    ExtraPattern,
-    RedactConfig,
-    config_path,
-    load_repository_config,
-    load_user_config,
-)
+from knowrepo.config import config_path, load_repository_config, load_user_config
 from knowrepo.errors import KnowError
 from knowrepo.sessions.redact.redactor import DEFAULT, DEFAULT_RULES, Redactor
 from knowrepo.sessions.redact.rule import Probe, Rule, by_pattern
+from knowrepo.tables import ExtraPattern, RedactConfig
 
 _KIND = re.compile(r"[a-z][a-z0-9-]{0,31}")
 # One part of a repository's pattern: a character, a class, and how often.

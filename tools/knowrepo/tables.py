@@ -1,0 +1,134 @@
+"""The tables of configuration files: `[archive]`, `[redact]`, `[distill]`.
+
+Owns what may stand in each and who may say it: the user, or a repository that
+came with a clone. Where the files are, and what they say as a whole, is
+`config`'s.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from knowrepo.errors import KnowError
+from knowrepo.settings import price_of, table_of, text_of, texts_of, whole_of
+
+PART_MEGABYTES = 40
+_LARGEST_PART = 95  # code hosts refuse files of 100 MB
+_LONGEST_TIMEOUT = 86_400
+_WINDOWS = (2048, 2_000_000)  # tokens; less holds no question, more has no model
+_HASH = re.compile(r"sha256:[0-9a-f]{64}")
+
+
+@dataclass(frozen=True)
+class ExtraPattern:
+    """A kind of secret that a user or a repository adds, and what it looks like."""
+
+    kind: str
+    pattern: str
+
+
+@dataclass(frozen=True)
+class RedactConfig:
+    """The table ``[redact]``.
+
+    ``allow`` are patterns of what is no secret, in the user's file alone, or
+    `sha256:` and the hash of one exact secret. ``pseudonyms`` replaces user names
+    in home paths.
+    """
+
+    allow: tuple[str, ...] = ()
+    extra: tuple[ExtraPattern, ...] = ()
+    pseudonyms: bool = False
+
+
+@dataclass(frozen=True)
+class DistillConfig:
+    """The table ``[distill]``, in the user's file alone: the language model that is asked.
+
+    It is a ``command`` (a program and its arguments, no shell) or a ``model``
+    (the path of a GGUF file). ``window`` is in tokens and ``price`` for a million
+    of them; 0 where the user does not say.
+    """
+
+    command: tuple[str, ...] = ()
+    model: str = ""
+    timeout_seconds: int = 600
+    window: int = 0
+    price: float = 0.0
+
+
+def _excludes(table: dict[str, object], where: str) -> tuple[str, ...]:
+    patterns = texts_of(table, "exclude", where)
+    if not all(pattern.strip() for pattern in patterns):
+        raise KnowError(f"{where}: `exclude` holds an empty pattern")
+    return patterns
+
+
+def _megabytes(table: dict[str, object], where: str) -> int:
+    return whole_of(table, "part_megabytes", where, PART_MEGABYTES, (1, _LARGEST_PART))
+
+
+def archive_table(data: dict[str, object], where: str) -> tuple[tuple[str, ...], int]:
+    """Return what the table ``[archive]`` says: patterns to leave out, and the size of parts.
+
+    Both are looked at where they do not belong as well: what is wrong there is an
+    error, and what is right is told as unknown.
+    """
+    _excludes(data, where)
+    _megabytes(data, where)
+    table = table_of(data, "archive", where)
+    return _excludes(table, f"{where}: archive"), _megabytes(table, f"{where}: archive")
+
+
+def redact_table(data: dict[str, object], where: str, *, cloned: bool) -> RedactConfig:
+    """Read the table ``[redact]`` and take what was understood out of it.
+
+    A ``cloned`` file can only tighten: what it allows are exact secrets by hash.
+    """
+    table = table_of(data, "redact", where)
+    allow = table.pop("allow", [])
+    extra = table.pop("extra", [])
+    pseudonyms = table.pop("pseudonyms", False)
+    if not isinstance(allow, list) or not all(isinstance(entry, str) for entry in allow):
+        raise KnowError(f"{where}: `redact.allow` must be a list of strings")
+    for entry in allow:
+        if (cloned or entry.startswith("sha256:")) and not _HASH.fullmatch(entry):
+            raise KnowError(
+                f"{where}: redact.allow: `{entry}` is not `sha256:` and 64 digits",
+                hint="patterns are allowed in your own configuration only" if cloned else "",
+            )
+    if not isinstance(extra, list) or not all(isinstance(entry, dict) for entry in extra):
+        raise KnowError(f"{where}: `redact.extra` must be a list of tables")
+    if not isinstance(pseudonyms, bool):
+        raise KnowError(f"{where}: `redact.pseudonyms` must be true or false")
+    patterns = tuple(
+        ExtraPattern(text_of(entry, "kind", where), text_of(entry, "pattern", where))
+        for entry in extra
+    )
+    return RedactConfig(tuple(allow), patterns, pseudonyms)
+
+
+def distill_table(data: dict[str, object], where: str) -> DistillConfig:
+    """Read the table ``[distill]`` of the user's file."""
+    table = table_of(data, "distill", where)
+    inside = f"{where}: distill"
+    command, model = texts_of(table, "command", inside), text_of(table, "model", inside)
+    # What is looked for in the folder at hand could come out of a clone.
+    if command and not _found_anywhere(command[0], bare=True):
+        raise KnowError(f"{inside}: `command` must begin with a program's name or absolute path")
+    if model and not _found_anywhere(model, bare=False):
+        raise KnowError(f"{inside}: `model` must be an absolute path, or begin with `~/`")
+    if command and model:
+        raise KnowError(f"{inside}: `command` and `model` exclude each other; keep one")
+    return DistillConfig(
+        command,
+        model,
+        whole_of(table, "timeout_seconds", inside, 600, (1, _LONGEST_TIMEOUT)),
+        whole_of(table, "window", inside, 0, _WINDOWS),
+        price_of(table, "price_per_million_tokens", inside),
+    )
+
+
+def _found_anywhere(path: str, *, bare: bool) -> bool:
+    return path.startswith(("/", "~/")) or (bare and bool(path) and "/" not in path)
