@@ -19,7 +19,7 @@ SAID = "decision cache: We use a cache."
 @pytest.fixture(autouse=True)
 def finder(monkeypatch) -> LineFinder:
     found = LineFinder()
-    monkeypatch.setattr(command, "finder", lambda here: found)
+    monkeypatch.setattr(command, "finder", lambda _: found)
     return found
 
 
