@@ -117,3 +117,16 @@ def test_links_and_footnotes_have_their_places():
     assert [link.target for link in seen.wikilinks] == ["wiki"]
     for link, text in ((seen.footnotes[0], "[^n]"), (seen.wikilinks[0], "[[wiki")):
         assert lines[link.line][link.column :].startswith(text)
+
+
+def test_many_links_to_many_headings_and_a_long_chain_take_no_square_of_time():
+    headings = "".join(f"# h{n}x\n\n[x](#gone{n}x)\n\n" for n in range(4_000))
+    found = run({"a.md": (HEAD + headings).encode()})
+    assert len([finding for finding in found if finding.code == "OKF234"]) == 4_000
+    chain = {
+        f"c{n}.md": f"---\ntype: X\nsuperseded_by: c{(n + 1) % 4000}.md\n---\n".encode()
+        for n in range(4_000)
+    }
+    assert len([finding for finding in run(chain) if finding.code == "OKF287"]) == 4_000
+    examples = "```\n" + "<<<<<<< a\n" * MANY + "=======\n>>>>>>> b\n```\n"
+    assert not [f for f in run({"a.md": (HEAD + examples).encode()}) if f.code == "OKF214"]

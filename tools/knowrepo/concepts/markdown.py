@@ -19,6 +19,7 @@ from markdown_it.token import Token
 
 _MOST_BRACKETS = 3_000  # in one paragraph; beyond, the inline parser takes more than linear time
 _MOST_CELLS = 20_000  # pipes in a body: a row of a table is filled up with empty cells
+_FAR = 20_000  # characters of a line in which a place is looked for
 _FOOTNOTE = re.compile(r"\[\^([^\s\[\]^]+)\](:?)")
 _WIKILINK = re.compile(r"!?\[\[([^\[\]|\n]+)(?:\|[^\[\]\n]*)?\]\]")
 _ANCHOR = re.compile(r"""<[a-zA-Z][^<>]{0,200}?\b(?:id|name)\s*=\s*["']?([^\s"'<>]+)""")
@@ -273,7 +274,7 @@ class _Cursor:
     def find_target(self, target: str) -> tuple[int, int]:
         place = self._search(f"]({target}", 2) or self._search(f"](<{target}", 3)
         if place is None:  # an image in a link comes after it, though it stands before
-            at = self._lines[self._line].find(f"]({target}") if target else -1
+            at = self._lines[self._line].find(f"]({target}", 0, _FAR) if target else -1
             place = (self._line, at + 2) if at >= 0 else self._search(target, 0)
         return place or (self._line, 0)
 
@@ -284,7 +285,8 @@ class _Cursor:
         """Look in this line and, as code and labels may span lines, in the next two."""
         for line in range(self._line, min(self._line + 3, self._end)):
             start = self._column if line == self._line else 0
-            at = self._lines[line].find(text, start) if line < len(self._lines) else -1
+            text_of_line = self._lines[line] if line < len(self._lines) else ""
+            at = text_of_line.find(text, start, start + _FAR)
             if at >= 0:
                 self._line, self._column = line, at + len(text)
                 return line, at + offset

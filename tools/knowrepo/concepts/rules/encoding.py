@@ -10,9 +10,8 @@ from knowrepo.concepts.findings import Finding
 from knowrepo.concepts.markdown import Outline
 
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f\x7f]")
-_OURS = re.compile(r"^<{7} ", re.MULTILINE)
-_MIDDLE = re.compile(r"^={7}$", re.MULTILINE)
-_THEIRS = re.compile(r"^>{7} ", re.MULTILINE)
+_MARKERS = re.compile(r"^(?:(<{7} )|(={7}$)|(>{7} ))", re.MULTILINE)
+_MOST_EXAMPLES = 50  # conflicts in code; who writes more of them means something else
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -43,12 +42,19 @@ def _first_other(data: bytes) -> int:
 def _conflict(path: str, document: Document, outline: Outline) -> Iterator[Finding]:
     """Yield a merge conflict in the body; one that stands in code may be an example."""
     body = document.body
-    for begin in _OURS.finditer(body):
-        middle = _MIDDLE.search(body, begin.end())
-        if middle is None or not _THEIRS.search(body, middle.end()):
-            return
-        line = body.count("\n", 0, begin.start())
-        if not any(first <= line < end for first, end in outline.code):
-            said = "a merge conflict marker; keep what is right and remove the markers"
-            yield Finding(path, document.body_line + line, 1, "OKF214", said)
-            return
+    begin, wanted, examples = -1, 1, 0
+    for marker in _MARKERS.finditer(body) if "<<<<<<< " in body else ():
+        if marker.lastindex == 1:
+            begin, wanted = marker.start(), 2
+        elif marker.lastindex == wanted == 2:
+            wanted = 3
+        elif marker.lastindex == wanted == 3:
+            line = body.count("\n", 0, begin)
+            wanted = 1
+            if not any(first <= line < end for first, end in outline.code):
+                said = "a merge conflict marker; keep what is right and remove the markers"
+                yield Finding(path, document.body_line + line, 1, "OKF214", said)
+                return
+            examples += 1
+            if examples == _MOST_EXAMPLES:
+                return

@@ -55,6 +55,7 @@ class Surroundings:
     root: str
     page: Callable[[str], Page | None]
     spellings: Spellings = field(init=False)
+    _headings: dict[str, frozenset[str]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "spellings", Spellings(self.tree))
@@ -80,6 +81,16 @@ class Surroundings:
                 said = f"`{target}` starts at the repository; did you mean `{near}`?"
                 return Target(other, "OKF236", said)
         return self._misspelled(target, base, raw, full)
+
+    def headings(self, page: Page) -> frozenset[str]:
+        """Return what anchors into a page may be, by letters and digits alone."""
+        if page.path not in self._headings:
+            known = {_letters(anchor) for anchor in page.outline.anchors}
+            for heading in page.outline.headings:
+                text = html.unescape(heading.text)
+                known |= {_letters(text), _letters(_LINK_TEXT.sub(r"\1", text))}
+            self._headings[page.path] = frozenset(known)
+        return self._headings[page.path]
 
     def _misspelled(self, target: str, base: str, raw: str, full: str) -> Target:
         for again in (raw, unquote(unquote(raw))):
@@ -162,10 +173,7 @@ def _heading(
     other = page if path == page.path else around.page(path)
     if other is None:
         return
-    known = {_letters(anchor) for anchor in other.outline.anchors}
-    for heading in other.outline.headings:
-        text = html.unescape(heading.text)
-        known |= {_letters(text), _letters(_LINK_TEXT.sub(r"\1", text))}
+    known = around.headings(other)
     wanted = _letters(anchor)
     if wanted not in known and wanted.rstrip("0123456789") not in known:
         yield Finding(*place, "OKF234", f"`{target}`: no such heading; look at its headings")

@@ -21,14 +21,17 @@ def check(
     for edge in edges:
         leads[edge.source].add(edge.target)
     linked = Counter(target for targets in leads.values() for target in targets)
+    circular = _circular(pages, around)
     for page in pages.values():
         if page.role == "concept":
-            yield from _superseded(page, leads[page.path], around)
+            yield from _superseded(page, leads[page.path], around, circular)
             yield from _stale(page, linked[page.path], now)
     yield from _links_to_deprecated(pages, edges, around)
 
 
-def _superseded(page: Page, leads: set[str], around: Surroundings) -> Iterator[Finding]:
+def _superseded(
+    page: Page, leads: set[str], around: Surroundings, circular: set[str]
+) -> Iterator[Finding]:
     document, path = page.document, page.path
     named = _text(document.front.get("superseded_by"))
     deprecated = is_deprecated(page)
@@ -40,25 +43,36 @@ def _superseded(page: Page, leads: set[str], around: Surroundings) -> Iterator[F
     if not deprecated:
         said = "superseded, but not deprecated; add `status: deprecated`"
         yield at_key(path, document, "OKF288", said, "superseded_by")
-    follows = around.find_path(path, named, endings=("", ".md"))
+    follows = _follows(page, around)
     if not follows and "://" not in named:
         said = f"`superseded_by: {named}`: no such concept; correct the path"
         yield at_key(path, document, "OKF286", said, "superseded_by")
-    elif follows and _comes_back(page, follows, around):
+    elif path in circular:
         said = "what supersedes it leads back to it; one of them must be current"
         yield at_key(path, document, "OKF287", said, "superseded_by")
 
 
-def _comes_back(page: Page, follows: str, around: Surroundings) -> bool:
-    seen: set[str] = set()
-    while follows and follows not in seen:
-        if follows == page.path:
-            return True
-        seen.add(follows)
-        after = around.page(follows)
-        named = _text(after.document.front.get("superseded_by")) if after else ""
-        follows = around.find_path(follows, named, endings=("", ".md")) if named else ""
-    return False
+def _circular(pages: Mapping[str, Page], around: Surroundings) -> set[str]:
+    """Return the concepts that supersede each other in a circle; each is followed once."""
+    done: set[str] = set()
+    found: set[str] = set()
+    for start in pages:
+        chain: dict[str, int] = {}
+        path = start
+        while path and path not in done and path not in chain:
+            chain[path] = len(chain)
+            page = around.page(path)
+            path = _follows(page, around) if page else ""
+        if path in chain:
+            found.update(list(chain)[chain[path] :])
+        done.update(chain)
+    return found
+
+
+def _follows(page: Page, around: Surroundings) -> str:
+    """Return the path of what supersedes a concept, where that is there."""
+    named = _text(page.document.front.get("superseded_by"))
+    return around.find_path(page.path, named, endings=("", ".md")) if named else ""
 
 
 def _stale(page: Page, linked: int, now: datetime) -> Iterator[Finding]:
