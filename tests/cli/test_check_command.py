@@ -169,6 +169,7 @@ def test_an_unknown_code_is_wrong_usage_that_names_near_ones(know):
 
 
 def test_folders_and_files_are_checked_tracked_or_not_wherever_they_lie(know, repository):
+    write(repository, "README.md", concept(description="D."), stage=False)
     write(repository, "concepts/sub/a.md", BAD, stage=False)
     write(repository, "notes/b.md", BAD, stage=False)
     write(repository, "notes/index.md", '---\nokf_version: "0.2"\n---\n# All\n', stage=False)
@@ -177,6 +178,8 @@ def test_folders_and_files_are_checked_tracked_or_not_wherever_they_lie(know, re
     both = know("check", "concepts/sub/a.md", "notes")
     assert both.out.count("OKF103") == 2
     assert "OKF111" not in both.out  # the index of a folder that is a bundle by itself
+    write(repository, ".okf/index.md", '---\nokf_version: "0.2"\n---\n# All\n', stage=False)
+    assert know("check", ".okf").out == know("check", "README.md", ".okf/index.md").out == ""
     assert know("check", "nowhere.md").code == 1
     assert know("check", "..").code == 1
 

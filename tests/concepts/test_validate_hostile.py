@@ -130,3 +130,18 @@ def test_many_links_to_many_headings_and_a_long_chain_take_no_square_of_time():
     assert len([finding for finding in run(chain) if finding.code == "OKF287"]) == 4_000
     examples = "```\n" + "<<<<<<< a\n" * MANY + "=======\n>>>>>>> b\n```\n"
     assert not [f for f in run({"a.md": (HEAD + examples).encode()}) if f.code == "OKF214"]
+
+
+def test_processes_find_what_one_finds(monkeypatch):
+    from knowrepo.concepts import validate
+
+    files = {
+        f"c{n}.md": (HEAD + f"[x](c{n + 2}.md)\n\n[^{n}] human: x\n").encode() for n in range(40)
+    }
+    alone = run(files)
+    assert len(alone) > 40
+    monkeypatch.setattr(validate, "_WORTH_A_PROCESS", 0)
+    monkeypatch.setattr(validate, "_processors", lambda: 2)
+    assert run(files) == alone
+    monkeypatch.setattr(validate, "_pages_by_processes", lambda *_: None)  # no semaphores here
+    assert run(files) == alone

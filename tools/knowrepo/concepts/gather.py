@@ -70,7 +70,7 @@ def of_paths(repository: Repository, paths: Iterable[Path]) -> list[Selection]:
         name = full.relative_to(repository.root.resolve()).as_posix()
         inside = name == FOLDER or name.startswith(f"{FOLDER}/")
         own = name if full.is_dir() else name.rpartition("/")[0]
-        root = FOLDER if inside else own.removeprefix(".").removeprefix("/")
+        root = FOLDER if inside else "" if own == "." else own
         chosen = by_root.setdefault(root, Selection({}, tree, root, whole=False))
         if full.is_dir():
             files, found = _walk(full, repository.root.resolve())

@@ -9,6 +9,7 @@ in `codes`, the formats in `report`.
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from functools import partial
@@ -102,10 +103,15 @@ def _pages_by_processes(
     read = partial(_read_one, scope=scope)
     size = max(1, min(64, len(files) // (processes * 4)))
     try:
-        with ProcessPoolExecutor(processes) as pool:
+        with ProcessPoolExecutor(processes, initializer=_leave_interrupts) as pool:
             return list(pool.map(read, files.items(), chunksize=size))
     except (OSError, ImportError, BrokenProcessPool):  # no semaphores, or no memory
         return None
+
+
+def _leave_interrupts() -> None:
+    """Leave ^C to the process that started this one: it says so once."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _read_one(file: tuple[str, bytes], scope: Scope) -> Page:
