@@ -238,6 +238,14 @@ def test_symbolic_links_are_not_followed_and_noticed_where_they_lead_out(
         assert "OKF103" not in result.out
 
 
+def test_a_name_or_value_with_a_line_end_forges_no_line(know, repository):
+    write(repository, "concepts/a\n::error::b.md", "x\n")
+    write(repository, "concepts/c.md", concept(status='"x\\n::error::y"', description="D."))
+    for arguments in (("check",), ("check", "--format", "github")):
+        lines = know(*arguments).out.splitlines()
+        assert [line for line in lines if "OKF" not in line] == []
+
+
 @pytest.mark.skipif(os.name == "nt", reason="such names cannot be made there")
 def test_a_name_that_is_not_utf_8_is_named(know, repository):
     write(repository, "concepts/café.md", GOOD)

@@ -19,7 +19,8 @@ PATHS = st.sampled_from(["a.md", "index.md", "log.md", "README.md", "sub/b.md", 
 SCRAPS = st.sampled_from(
     ["---", "\n", ": ", "type: X", "[", "](", ")", "a.md", "#x", "[^n]", "[[w]]", "`", "```\n", "|",
      "- ", "> ", "# ", "<a ", "&a ", "*a", "{", "}", "\t", "\r\n", "\0", "\ufeff", "%2F", "..", "/",
-     "verified: ", "sources:\n", "- id: n\n", "human:", "2026-01-01", "# Citations", "<<<<<<< a\n"]
+     "verified: ", 'status: "a\\nb"\n', "[^\x1b]", "sources:\n", "- id: n\n",
+     "human:", "2026-01-01", "# Citations", "<<<<<<< a\n"]
 )  # fmt: skip
 
 
@@ -40,6 +41,7 @@ def test_no_pieces_of_a_concept_put_together_raise(texts):
     run(files)
     for finding in run({path: HEAD.encode() + data for path, data in files.items()}):
         assert finding.line >= 1 <= finding.column
+        assert finding.message.isprintable()
 
 
 @given(st.lists(SCRAPS, max_size=40).map("".join))

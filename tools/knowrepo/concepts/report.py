@@ -33,7 +33,7 @@ def text(found: Sequence[Finding], *, everything: bool) -> tuple[list[str], list
         counts[finding.code] += 1
         if everything or finding.severity == "error" or counts[finding.code] <= _MOST_ALIKE:
             lines.append(
-                f"{finding.path}:{finding.line}:{finding.column}:"
+                f"{_shown(finding.path)}:{finding.line}:{finding.column}:"
                 f" {finding.severity} {finding.code} {finding.message}"
             )
     left = [
@@ -42,6 +42,11 @@ def text(found: Sequence[Finding], *, everything: bool) -> tuple[list[str], list
         if number > _MOST_ALIKE and not everything and CODES[code].severity != "error"
     ]
     return lines, left
+
+
+def _shown(path: str) -> str:
+    """Return a path on one line; a name may hold any character."""
+    return path if "\n" not in path and "\r" not in path else repr(path)[1:-1]
 
 
 def as_json(found: Iterable[Finding], *, files: int) -> dict[str, Any]:

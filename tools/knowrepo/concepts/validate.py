@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
@@ -65,7 +66,15 @@ def check(
     if whole_bundle:
         found += whole.orphans(pages, edges, root)
         found += names.collisions(files)
-    return sorted(set(found))
+    return sorted({_on_one_line(finding) for finding in found})
+
+
+def _on_one_line(finding: Finding) -> Finding:
+    """Return a finding whose message is one line, whatever values it quotes."""
+    if finding.message.isprintable():
+        return finding
+    message = "".join(c if c.isprintable() else " " for c in finding.message)
+    return replace(finding, message=message)
 
 
 def _opener(pages: Mapping[str, Page], tree: Tree, scope: Scope) -> Callable[[str], Page | None]:
