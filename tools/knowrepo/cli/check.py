@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,8 +13,15 @@ from knowrepo.cli.tags import mention_drafts
 from knowrepo.units import count
 
 if TYPE_CHECKING:
-    from knowrepo.concepts.validate import Finding
+    from knowrepo.concepts.findings import Finding
     from knowrepo.git.layout import Repository
+
+_FORMATS = ("text", "json", "sarif", "github")
+
+StrictOption = Annotated[bool, typer.Option("--strict", help="Fail on warnings too.")]
+StrictSpecOption = Annotated[
+    bool, typer.Option("--strict-spec", help="Hold README.md and its like to rule 1 as well.")
+]
 
 
 def check(
@@ -22,121 +29,172 @@ def check(
         list[Path] | None,
         typer.Argument(
             metavar="PATH",
-            help="Concepts to check, tracked or not; by default all that git tracks.",
+            help="Files and folders to check, tracked or not; by default all concepts in git.",
         ),
     ] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Fail on warnings too.")] = False,
+    bundle: Annotated[
+        Path | None,
+        typer.Option("--bundle", metavar="FOLDER", help="Check this OKF bundle, in git or not."),
+    ] = None,
+    strict: StrictOption = False,
+    strict_spec: StrictSpecOption = False,
+    form: Annotated[
+        str, typer.Option("--format", metavar="FORMAT", help="text, json, sarif or github.")
+    ] = "text",
     as_json: JsonOption = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Show all findings, however many are alike.")
+    ] = False,
+    explain: Annotated[
+        str | None,
+        typer.Option(
+            "--explain", metavar="CODE", help="Say what a code means, and how to mend it."
+        ),
+    ] = None,
     repo: RepoOption = None,
 ) -> None:
     """Check the concepts against OKF v0.2.
 
-    Errors make the bundle non-conformant; warnings and notices are advice. Each
-    finding has a place and a stable code. Exits with 1 where there is an error.
+    There are two verdicts. A bundle conforms unless it breaks one of the three
+    rules of the spec (OKF1xx); findings beyond that are errors, warnings or
+    notices. Each has a place and a stable code. Exits with 1 where the bundle
+    does not conform or there is an error, with --strict also on a warning.
 
     \b
     Examples:
       know check
-      know check concepts/drafts/idea.md
-      know check --strict --json
+      know check concepts/drafts
+      know check --bundle ~/code/app/docs/okf
+      know check --explain OKF103
+      know check --strict --format github
     """
-    here = repository(repo)
-    found = _findings(here, paths or [])
-    errors = [finding for finding in found if finding.severity == "error"]
-    warnings = [finding for finding in found if finding.severity == "warning"]
-    if as_json:
-        _print_json(found, conformant=not errors)
+    if explain is not None:
+        _explain(explain)
+        return
+    form = _format(form, as_json=as_json)
+    if bundle is not None:
+        found, files, prefix = _of_bundle(bundle, paths or [], strict_spec=strict_spec)
     else:
-        for finding in found:
-            show(
-                f"{finding.path}:{finding.line}:{finding.column}:"
-                f" {finding.severity} {finding.code} {finding.message}"
-            )
-        verdict = "conformant" if not errors else "not conformant"
-        say(f"{verdict}: {count(len(errors), 'error')}, {count(len(warnings), 'warning')}")
-        if not paths:
-            mention_drafts(here)
-    if errors or (strict and warnings):
+        here = repository(repo)
+        found, files = _of_repository(here, paths or [], strict_spec=strict_spec)
+        prefix = _prefix(here)
+    report(found, files, form=form, prefix=prefix, everything=everything)
+    if bundle is None and not paths and form == "text":
+        mention_drafts(here)
+    fail_on(found, strict=strict)
+
+
+def staged(
+    strict: StrictOption = False, strict_spec: StrictSpecOption = False, repo: RepoOption = None
+) -> None:
+    """Check what the commit in the making changes, and what links to what it removes.
+
+    Says nothing of notices, and nothing at all where there is nothing to mend.
+    """
+    from knowrepo.cli import own_files
+    from knowrepo.concepts.staged import check_staged
+
+    here = repository(repo)
+    found, files = check_staged(here, strict_spec=strict_spec)
+    found = sorted([*found, *own_files.of_configuration(here), *own_files.of_staged_sessions(here)])
+    found = [finding for finding in found if finding.severity != "notice"]
+    if found:
+        report(found, files, form="text", prefix="", everything=False)
+    fail_on(found, strict=strict)
+
+
+def report(found: list[Finding], files: int, *, form: str, prefix: str, everything: bool) -> None:
+    """Print the findings in a format, and the verdict in one line."""
+    from knowrepo.concepts import report as formats
+    from knowrepo.concepts.validate import is_conformant
+
+    if form == "json":
+        show_json(formats.as_json(found, files=files))
+    elif form == "sarif":
+        show_json(formats.sarif(found, prefix=prefix))
+    elif form == "github":
+        for line in formats.github(found, prefix=prefix):
+            show(line)
+    else:
+        lines, left = formats.text(found, everything=everything)
+        for line in lines:
+            show(line)
+        sys.stdout.flush()
+        for line in left:
+            say(line)
+    numbers = ", ".join(
+        count(sum(one.severity == name for one in found), name)
+        for name in ("error", "warning", "notice")
+    )
+    verdict = "conformant" if is_conformant(found) else "not conformant"
+    say(f"{verdict}: {numbers} in {count(files, 'file')}")
+
+
+def fail_on(found: list[Finding], *, strict: bool) -> None:
+    """Exit with 1 where the findings ask for it."""
+    grave = {"error", "warning"} if strict else {"error"}
+    if any(finding.severity in grave for finding in found):
         raise typer.Exit(1)
 
 
-def _findings(repo: Repository, paths: list[Path]) -> list[Finding]:
-    from knowrepo.concepts import bundle, validate
-    from knowrepo.concepts.model import FOLDER
-    from knowrepo.config import REPOSITORY_FILE, load_repository_config
-    from knowrepo.errors import KnowError
-    from knowrepo.git import plumbing
+def _format(name: str, *, as_json: bool) -> str:
+    from knowrepo.errors import UsageError
 
-    files = bundle.read_tracked(repo)
-    if paths:
-        files = {}
-        for path in paths:
-            full = path.resolve()
-            if not full.is_relative_to(repo.root):
-                raise KnowError(f"{path}: not in the repository {repo.root}")
-            if not full.is_file():
-                raise KnowError(f"{path}: no such file")
-            files[full.relative_to(repo.root).as_posix()] = full.read_bytes()
-    found = validate.check(files, lambda path: (repo.root / path).exists())
-    config = load_repository_config(repo.root)
-    found += [
-        validate.Finding(REPOSITORY_FILE, 1, 1, "KNOW301", f"`{key}` means nothing here")
-        for key in config.unknown
-    ]
-    found += [
-        validate.Finding(REPOSITORY_FILE, line, 1, "KNOW303", f"{entry[:15]}… is left as it is")
-        for entry, line in _lines_of(repo.root / REPOSITORY_FILE, config.redact.allow)
-    ]
+    if name not in _FORMATS:
+        raise UsageError(f"--format {name}: not one of {', '.join(_FORMATS)}")
+    if as_json and name not in {"text", "json"}:
+        raise UsageError(f"--json and --format {name}: choose one")
+    return "json" if as_json else name
+
+
+def _explain(name: str) -> None:
+    from knowrepo.concepts.codes import CODES, explain, near
+    from knowrepo.errors import UsageError
+
+    code = CODES.get(name.strip().upper())
+    if code is None:
+        others = near(name)
+        hint = f"did you mean {', '.join(others)}?" if others else "codes are like OKF103, KNOW301"
+        raise UsageError(f"--explain {name}: no such code", hint=hint)
+    show(explain(code))
+
+
+def _of_repository(
+    repo: Repository, paths: list[Path], *, strict_spec: bool
+) -> tuple[list[Finding], int]:
+    from knowrepo.cli import own_files
+    from knowrepo.concepts import gather, validate
+
+    selected = gather.of_paths(repo, paths) if paths else [gather.of_repository(repo)]
+    found: list[Finding] = []
+    files = 0
+    for one in selected:
+        files += len(one.files)
+        found += one.found
+        found += validate.check(
+            one.files, one.tree, root=one.root, whole_bundle=one.whole, strict_spec=strict_spec
+        )
+    found += own_files.of_configuration(repo)
     if not paths:
-        found += [
-            validate.Finding(path, 1, 1, code, message)
-            for code, message, listed in (
-                ("KNOW302", "in conflict; resolve it and `git add` it", plumbing.unmerged),
-                ("OKF208", "the name is not UTF-8; rename the file", plumbing.undecodable),
-            )
-            for path in listed(repo, FOLDER)
-        ]
-        found += _of_sessions(repo)
-    return sorted(found)
+        found += own_files.of_merges(repo)
+        found += own_files.of_sessions(repo)
+    return sorted(set(found)), files
 
 
-def _of_sessions(repo: Repository) -> Iterator[Finding]:
-    """Yield what is wrong with the archive, and which command mends it."""
-    from knowrepo.concepts.validate import Finding
-    from knowrepo.sessions import conflicts
-    from knowrepo.sessions.forget import is_forgotten
-    from knowrepo.sessions.listing import find
+def _of_bundle(
+    folder: Path, paths: list[Path], *, strict_spec: bool
+) -> tuple[list[Finding], int, str]:
+    from knowrepo.concepts import gather, validate
+    from knowrepo.errors import UsageError
 
-    undecided = conflicts.unmerged(repo)
-    for name, files in undecided.items():
-        how = conflicts.mended_by(repo, name.path(repo.sessions))
-        for path in files:
-            yield Finding(path, 1, 1, "KNOW302", f"in conflict; {how}; then `git add` it")
-    for name, files in conflicts.marked(repo).items():
-        how = conflicts.mended_by(repo, name.path(repo.sessions))
-        for path in files if name not in undecided else ():
-            line = conflicts.marker_line(repo.root / path)
-            yield Finding(path, line, 1, "KNOW305", f"a conflict marker; {how}")
-    for session in find(repo, forgotten=True):
-        whole = is_forgotten(repo, session.place)
-        for one in [session] if whole else session.below:
-            if whole or is_forgotten(repo, one.place):
-                path = one.path.relative_to(repo.root).as_posix()
-                again = f"it was forgotten; remove it again: `know forget {one.name} --yes`"
-                yield Finding(path, 1, 1, "KNOW304", again)
+    if paths:
+        raise UsageError("--bundle and PATH: choose one", hint="--bundle checks the whole bundle")
+    one = gather.of_bundle(folder)
+    found = validate.check(one.files, one.tree, root=one.root, strict_spec=strict_spec)
+    return sorted({*found, *one.found}), len(one.files), ""
 
 
-def _lines_of(path: Path, entries: tuple[str, ...]) -> list[tuple[str, int]]:
-    """Return each entry with the line of the file that it stands on."""
-    if not entries:
-        return []
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return [
-        (entry, next((n for n, line in enumerate(lines, start=1) if entry in line), 1))
-        for entry in entries
-    ]
-
-
-def _print_json(found: list[Finding], *, conformant: bool) -> None:
-    shown = [{**vars(finding), "severity": finding.severity} for finding in found]
-    show_json({"version": 1, "conformant": conformant, "findings": shown})
+def _prefix(repo: Repository) -> str:
+    """Return what a code host puts before our paths: it counts from the top of the work tree."""
+    inside = repo.root.relative_to(repo.work_tree).as_posix()
+    return "" if inside == "." else f"{inside}/"

@@ -33,10 +33,11 @@ repos:
     hooks:
       - id: know-check
         name: check the concepts against OKF
-        entry: know check{option}
+        entry: know hook check{option}
         language: system
         always_run: true
         pass_filenames: false
+        verbose: true
       - id: know-tags
         name: rebuild the tag index
         entry: know hook tags{option}

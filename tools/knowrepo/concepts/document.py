@@ -3,7 +3,7 @@
 Owns python-frontmatter and YAML. The library alone takes missing, unclosed and
 listed front matter for an empty one and turns dates into objects; the handler
 here keeps its interface and refuses all that. Scalars stay strings, as written.
-What the keys mean is `model`'s business.
+What the keys mean is `model`'s business, why a block cannot be read `causes`'.
 """
 
 from __future__ import annotations
@@ -11,15 +11,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import yaml
 from frontmatter.default_handlers import YAMLHandler
 
-_DELIMITER = re.compile(r"^---[ \t]*$", re.MULTILINE)
-_PLAIN_WITH_COLON = re.compile(
-    r"^(\s*(?:- )?[A-Za-z_][\w-]*:[ \t]+)([^\s\"'\[{|>&*!%@`].*:[ \t].*)$"
-)
+from knowrepo.concepts.causes import DELIMITER, PLAIN_WITH_COLON, no_block, no_end, not_yaml, quoted
+
+KeyPath = tuple[str | int, ...]
+"""Where a value stands: `("sources", 0, "resource")`."""
+
+_RAW_DELIMITER = re.compile(rb"^---[ \t]*\r?$", re.MULTILINE)
+_DEEPEST = 4  # a value further down has no place of its own
 
 
 @dataclass(frozen=True)
@@ -32,13 +35,22 @@ class Problem:
     message: str
 
 
+class Place(NamedTuple):
+    """Where a value stands, 1-based in the file; ``plain`` is a scalar without quotes."""
+
+    line: int
+    column: int
+    plain: bool
+
+
 @dataclass(frozen=True)
 class Document:
     """A file taken apart.
 
     ``front`` is empty where ``problems`` says why, except that values with an
     unquoted colon are recovered as far as possible. ``lines`` gives the line of
-    each top-level key; ``body_line`` is the line on which the body starts.
+    each top-level key, ``places`` the place of each value; ``body_line`` is the
+    line on which the body starts.
     """
 
     front: dict[str, Any]
@@ -47,64 +59,86 @@ class Document:
     has_front: bool
     lines: dict[str, int] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
+    places: dict[KeyPath, Place] = field(default_factory=dict)
 
 
 def parse(data: bytes) -> Document:
     """Take an OKF file apart; never raises."""
+    problems: tuple[Problem, ...] = ()
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        column = error.start - (data.rfind(b"\n", 0, error.start) + 1) + 1
-        problem = Problem("OKF106", line, column, "not UTF-8; save the file as UTF-8")
-        return Document({}, data.decode("utf-8", "replace"), 1, False, problems=(problem,))
+        problem = _undecodable(data, error.start)
+        text = data.decode("utf-8", "replace")
+        if problem.code == "OKF106":
+            return Document({}, text, 1, False, problems=(problem,))
+        problems = (problem,)
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")
     handler = StrictHandler()
     if not handler.detect(text):
-        problem = Problem("OKF101", 1, 1, "no front matter; begin the file with a `---` block")
-        return Document({}, text, 1, False, problems=(problem,))
+        return Document(
+            {}, text, 1, False, problems=(*problems, Problem("OKF101", *no_block(text)))
+        )
     try:
         block, body = handler.split(text)
     except ValueError:
-        problem = Problem("OKF102", 1, 1, "the front matter is not closed; end it with `---`")
-        return Document({}, text, 1, True, problems=(problem,))
+        return Document({}, text, 1, True, problems=(*problems, Problem("OKF102", *no_end(text))))
+    return _with_front(handler, block, body, problems)
+
+
+def _undecodable(data: bytes, at: int) -> Problem:
+    """Say that a file is not UTF-8, what it seems to be, and whether that spoils the block."""
+    line = data.count(b"\n", 0, at) + 1
+    column = at - (data.rfind(b"\n", 0, at) + 1) + 1
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")) or data[:200].count(0) > len(data[:200]) // 4:
+        return Problem("OKF106", 1, 1, "this seems to be UTF-16; save the file as UTF-8")
+    said = "not UTF-8, perhaps Latin-1; save the file as UTF-8"
+    opening = _RAW_DELIMITER.match(data.removeprefix(b"\xef\xbb\xbf"))
+    closing = _RAW_DELIMITER.search(data, opening.end()) if opening else None
+    in_body = closing is not None and at >= closing.end()
+    return Problem("OKF215" if in_body else "OKF106", line, column, said)
+
+
+def _with_front(
+    handler: StrictHandler, block: str, body: str, problems: tuple[Problem, ...]
+) -> Document:
     body_line = block.count("\n") + 3
-    return _with_front(handler, block, body, body_line)
-
-
-def _with_front(handler: StrictHandler, block: str, body: str, body_line: int) -> Document:
     try:
-        front, problems = handler.load(block), list(handler.problems)
+        front, found = handler.load(block), list(handler.problems)
     except yaml.YAMLError as error:
         problem = _explain(error, block)
         recovered = _recover(block)
         if recovered is None:
-            return Document({}, body, body_line, True, problems=(problem,))
-        front, problems = recovered, [problem]
+            return Document({}, body, body_line, True, problems=(*problems, problem))
+        handler = recovered
+        front, found = recovered.front, [problem, *recovered.problems]
     if not isinstance(front, dict):
-        what = "empty" if front is None else f"a {type(front).__name__}"
-        problem = Problem("OKF104", 2, 1, f"the front matter is {what}, not `key: value` lines")
-        return Document({}, body, body_line, True, problems=(problem,))
-    lines = dict(handler.key_lines)
-    return Document(front, body, body_line, True, lines, tuple(problems))
+        what = {type(None): "empty", list: "a list", str: "text"}.get(type(front), "a value")
+        problem = Problem("OKF104", 2, 1, f"the front matter is {what}; write `key: value` lines")
+        return Document({}, body, body_line, True, problems=(*problems, problem))
+    return Document(
+        front, body, body_line, True, handler.key_lines, (*problems, *found), handler.places
+    )
 
 
 class StrictHandler(YAMLHandler):
     """The YAML handler of python-frontmatter, exact about where the block ends.
 
-    After `load`, ``key_lines`` and ``problems`` describe the block (lines are
-    those of the file, whose first is the opening `---`).
+    After `load`, ``key_lines``, ``places`` and ``problems`` describe the block
+    (lines are those of the file, whose first is the opening `---`).
     """
 
     def __init__(self) -> None:
-        super().__init__(fm_boundary=_DELIMITER)
+        super().__init__(fm_boundary=DELIMITER)
         self.key_lines: dict[str, int] = {}
+        self.places: dict[KeyPath, Place] = {}
         self.problems: list[Problem] = []
+        self.front: Any = None
 
     def split(self, text: str) -> tuple[str, str]:
         """Return the block and the body; raises ValueError where the block has no end."""
-        opening = _DELIMITER.match(text)
-        closing = _DELIMITER.search(text, opening.end()) if opening else None
+        opening = DELIMITER.match(text)
+        closing = DELIMITER.search(text, opening.end()) if opening else None
         if opening is None or closing is None:
             raise ValueError("no closing delimiter")
         return text[opening.end() + 1 : closing.start()], text[closing.end() + 1 :]
@@ -117,14 +151,16 @@ class StrictHandler(YAMLHandler):
             if node is None:
                 return None
             self.problems = list(_duplicates(node))
+            self.places = dict(_places(node, (), set()))
             if isinstance(node, yaml.MappingNode):
                 for key, _value in node.value:
                     self.key_lines.setdefault(str(key.value), key.start_mark.line + 2)
-            return loader.construct_document(node)
+            self.front = loader.construct_document(node)
         except (RecursionError, ValueError, TypeError) as error:
             raise yaml.YAMLError(f"cannot be understood: {error}") from error
         finally:
             loader.dispose()
+        return self.front
 
 
 _Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -139,13 +175,47 @@ class _Loader(_Base):  # type: ignore[misc]  # PyYAML's C loader is typed as Any
     }
 
 
-def _duplicates(node: yaml.Node) -> Iterator[Problem]:
-    if not isinstance(node, yaml.MappingNode):
-        return
+def plain_type(text: str) -> str:
+    """Say what YAML readers take an unquoted text for, where it is not text."""
+    for tag, pattern in yaml.SafeLoader.yaml_implicit_resolvers.get(text[:1], ()):
+        if pattern.match(text) and tag in _NAMES:
+            return _NAMES[tag]
+    return ""
+
+
+_NAMES = {
+    "tag:yaml.org,2002:bool": "a truth value",
+    "tag:yaml.org,2002:int": "a number",
+    "tag:yaml.org,2002:float": "a number",
+    "tag:yaml.org,2002:timestamp": "a date",
+}
+
+
+def _duplicates(root: yaml.Node) -> Iterator[Problem]:
+    """Yield the keys that stand twice in the block, or in a mapping just below it."""
+    seen: set[int] = set()  # an alias is the same node again
+    level = [root]
+    for _ in range(_DEEPEST):
+        below: list[yaml.Node] = []
+        for node in level:
+            if id(node) not in seen:
+                seen.add(id(node))
+                yield from _twice(node)
+                below += _children(node)
+        level = below
+
+
+def _children(node: yaml.Node) -> list[yaml.Node]:
+    if isinstance(node, yaml.MappingNode):
+        return [value for _, value in node.value]
+    return list(node.value) if isinstance(node, yaml.SequenceNode) else []
+
+
+def _twice(node: yaml.Node) -> Iterator[Problem]:
     seen: set[str] = set()
-    for key, _ in node.value:
-        name = str(key.value)
-        if name in seen:
+    for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
+        name = str(key.value) if isinstance(key, yaml.ScalarNode) else ""
+        if name in seen and name:
             mark = key.start_mark
             yield Problem(
                 "OKF203", mark.line + 2, mark.column + 1, f"`{name}` stands twice; the last counts"
@@ -153,37 +223,40 @@ def _duplicates(node: yaml.Node) -> Iterator[Problem]:
         seen.add(name)
 
 
+def _places(node: yaml.Node, path: KeyPath, seen: set[int]) -> Iterator[tuple[KeyPath, Place]]:
+    if path:
+        mark = node.start_mark
+        plain = isinstance(node, yaml.ScalarNode) and not node.style
+        yield path, Place(mark.line + 2, mark.column + 1, plain)
+    if len(path) >= _DEEPEST or id(node) in seen:  # an alias is the same node again
+        return
+    seen.add(id(node))
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            if isinstance(key, yaml.ScalarNode):
+                yield from _places(value, (*path, str(key.value)), seen)
+    elif isinstance(node, yaml.SequenceNode):
+        for number, value in enumerate(node.value):
+            yield from _places(value, (*path, number), seen)
+
+
 def _explain(error: yaml.YAMLError, block: str) -> Problem:
     mark = getattr(error, "problem_mark", None)
     line, column = (mark.line, mark.column) if mark is not None else (0, 0)
-    lines = block.splitlines()
-    for number, text in enumerate(lines):
-        match = _PLAIN_WITH_COLON.match(text)
-        if match and abs(number - line) <= 1:
-            column = text.index(": ", match.end(1)) + 1
-            return Problem(
-                "OKF103",
-                number + 2,
-                column,
-                f"not YAML: a `: ` inside an unquoted value; write {match.group(1).strip()} "
-                f"{_quoted(match.group(2))}",
-            )
-    what = getattr(error, "problem", None) or str(error).splitlines()[0]
-    return Problem("OKF103", line + 2, column + 1, f"not YAML: {what}")
+    said = str(getattr(error, "problem", None) or str(error).partition("\n")[0])
+    cause = not_yaml(block, line, column, said)
+    return Problem("OKF103", cause.line + 1, cause.column, cause.message)
 
 
-def _recover(block: str) -> dict[str, Any] | None:
+def _recover(block: str) -> StrictHandler | None:
     """Read a block whose values hold unquoted colons, as its writer meant it."""
     mended = "\n".join(
-        _PLAIN_WITH_COLON.sub(lambda m: m.group(1) + _quoted(m.group(2)), line)
+        PLAIN_WITH_COLON.sub(lambda m: m.group(1) + quoted(m.group(2)), line)
         for line in block.split("\n")
     )
+    handler = StrictHandler()
     try:
-        value = StrictHandler().load(mended)
+        value = handler.load(mended)
     except yaml.YAMLError:
         return None
-    return value if isinstance(value, dict) else None
-
-
-def _quoted(value: str) -> str:
-    return '"' + value.strip().replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return handler if isinstance(value, dict) else None

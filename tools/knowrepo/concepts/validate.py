@@ -1,151 +1,133 @@
 """Checking a bundle against OKF v0.2: conformance, and findings beyond it.
 
-Owns the rules and their codes. Checking is a pure function of the files; what
-the spec tells consumers to tolerate is never an error here. Codes are stable:
-1xx is what makes a bundle non-conformant (S11 of the spec), 2xx is advice, and 3xx
-is about our own files.
+Owns the order of a check: each file alone, then what lies between files. It is
+a pure function of the files and of what is around them; what the spec tells
+consumers to tolerate is never an error here. The rules are in `rules`, the codes
+in `codes`, the formats in `report`.
 """
 
 from __future__ import annotations
 
-import posixpath
-import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from pathlib import PurePosixPath
-from typing import Literal
-from urllib.parse import unquote
+import os
+import signal
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
 
-from knowrepo.concepts.document import Document, parse
-from knowrepo.concepts.markdown import links, sections
-from knowrepo.concepts.model import FOLDER, RESERVED
+from knowrepo.concepts.codes import CODES, is_non_conformance
+from knowrepo.concepts.findings import Finding
+from knowrepo.concepts.model import FOLDER
+from knowrepo.concepts.page import Page, Scope, read_page
+from knowrepo.concepts.rules import links, names, whole
+from knowrepo.concepts.rules.links import Edge, Surroundings
+from knowrepo.concepts.tree import AskedTree, Tree
 
-Severity = Literal["error", "warning", "notice"]
+__all__ = ["CODES", "Finding", "check", "is_conformant"]
 
-CODES: Mapping[str, tuple[Severity, str, str]] = {
-    "OKF101": ("error", "S11.1", "a concept has no front matter"),
-    "OKF102": ("error", "S11.1", "the front matter is not closed"),
-    "OKF103": ("error", "S11.1", "the front matter is not YAML"),
-    "OKF104": ("error", "S11.1", "the front matter is not a mapping"),
-    "OKF105": ("error", "S11.2", "`type` is missing or empty"),
-    "OKF106": ("error", "S4", "the file is not UTF-8"),
-    "OKF111": ("error", "S8", "an index.md has front matter that it may not have"),
-    "OKF112": ("error", "S8", "an index.md has no section"),
-    "OKF121": ("error", "S9", "a log.md has a date heading that is no date"),
-    "OKF201": ("warning", "S6.1", "a link leads nowhere"),
-    "OKF202": ("warning", "S6.1", "a link leaves the repository"),
-    "OKF203": ("warning", "S4.1", "a key stands twice"),
-    "OKF204": ("warning", "S4.1", "`tags` is not a list"),
-    "OKF205": ("notice", "S13", "a key of OKF v0.1"),
-    "OKF206": ("notice", "S12", "a version of OKF that this check does not know"),
-    "OKF207": ("warning", "S9", "a log.md has front matter"),
-    "OKF208": ("warning", "S3", "a file's name is not UTF-8"),
-    "KNOW302": ("error", "", "a file is in conflict after a merge"),
-    "KNOW301": ("warning", "", "know.toml has a key that means nothing"),
-    "KNOW303": ("warning", "", "know.toml allows a secret to be archived"),
-    "KNOW305": ("error", "", "an archived session holds conflict markers"),
-    "KNOW304": ("error", "", "files of a forgotten session are there again"),
-}
-"""Code: severity, section of the spec, meaning."""
-
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_WORTH_A_PROCESS = 1_500_000  # bytes; to start processes costs as much as to check this
+_MOST_PROCESSES = 8
 
 
-@dataclass(frozen=True, order=True)
-class Finding:
-    """One thing to look at; ``line`` and ``column`` are 1-based."""
-
-    path: str
-    line: int
-    column: int
-    code: str
-    message: str
-
-    @property
-    def severity(self) -> Severity:
-        """The severity that the code stands for."""
-        return CODES[self.code][0]
+def is_conformant(found: Iterable[Finding]) -> bool:
+    """Say whether a bundle conforms to OKF: no finding breaks one of the rules of S11."""
+    return not any(is_non_conformance(finding.code) for finding in found)
 
 
-def check(files: Mapping[str, bytes], exists: Callable[[str], bool]) -> list[Finding]:
+def check(
+    files: Mapping[str, bytes],
+    around: Tree | Callable[[str], bool],
+    *,
+    root: str = FOLDER,
+    now: datetime | None = None,
+    strict_spec: bool = False,
+    whole_bundle: bool = True,
+    titles: Mapping[str, str] | None = None,
+) -> list[Finding]:
     """Check the Markdown files of a bundle.
 
-    ``files`` are its contents by path relative to the repository. ``exists``
-    says whether a path relative to the repository is there, file or folder.
+    ``files`` are contents by path relative to the repository, ``root`` is the
+    bundle's folder there. ``around`` is what is there, or a function that says
+    whether a path is, file or folder. Where ``files`` are only a part, nothing
+    is said of orphans, and ``titles`` may name the concepts beside them.
     """
-    found: list[Finding] = []
-    for path, data in files.items():
-        document = parse(data)
-        name = PurePosixPath(path).name
-        if name == "index.md":
-            found += _check_index(path, document)
-        elif name == "log.md":
-            found += _check_log(path, document)
-        else:
-            found += _check_concept(path, document)
-        if name in RESERVED or document.has_front:
-            found += _check_links(path, document, exists)
-    return sorted(found)
+    tree: Tree = AskedTree(around, files) if callable(around) else around
+    scope = Scope(root, now or datetime.now(UTC), strict_spec)
+    pages = {page.path: page for page in _pages(files, scope)}
+    surroundings = Surroundings(tree, root, _opener(pages, tree, scope))
+    found = [finding for page in pages.values() for finding in page.findings]
+    edges: list[Edge] = []
+    for page in pages.values():
+        of_page, leads = links.check(page, surroundings)
+        found += of_page
+        edges += leads
+    found += whole.check(pages, edges, surroundings, scope.now)
+    found += whole.titles(pages, titles or {})
+    if whole_bundle:
+        found += whole.orphans(pages, edges, root)
+        found += names.collisions(files)
+    return sorted({_on_one_line(finding) for finding in found})
 
 
-def _check_concept(path: str, document: Document) -> Iterator[Finding]:
-    for problem in document.problems:
-        yield Finding(path, problem.line, problem.column, problem.code, problem.message)
-    front, lines = document.front, document.lines
-    if any(p.code < "OKF105" or p.code == "OKF106" for p in document.problems) and not front:
-        return
-    kind = front.get("type")
-    if not isinstance(kind, str) or not kind.strip():
-        what = "is empty" if "type" in front else "is missing"
-        yield Finding(path, lines.get("type", 1), 1, "OKF105", f"`type` {what}; add `type: …`")
-    if isinstance(front.get("tags"), str):
-        line = lines.get("tags", 1)
-        yield Finding(path, line, 1, "OKF204", "`tags` is a string; write a list: `tags: [a, b]`")
-    if "timestamp" in front:
-        line = lines.get("timestamp", 1)
-        yield Finding(path, line, 1, "OKF205", "`timestamp` is OKF v0.1; write `generated.at`")
+def _on_one_line(finding: Finding) -> Finding:
+    """Return a finding whose message is one line, whatever values it quotes."""
+    if finding.message.isprintable():
+        return finding
+    message = "".join(c if c.isprintable() else " " for c in finding.message)
+    return replace(finding, message=message)
 
 
-def _check_index(path: str, document: Document) -> Iterator[Finding]:
-    if document.has_front:
-        for problem in document.problems:
-            yield Finding(path, problem.line, problem.column, problem.code, problem.message)
-        root = path == f"{FOLDER}/index.md"
-        extra = [key for key in document.front if not (root and key == "okf_version")]
-        if extra:
-            allowed = "only `okf_version` may stand" if root else "no front matter may stand"
-            line = document.lines.get(extra[0], 1)
-            yield Finding(path, line, 1, "OKF111", f"`{extra[0]}`: {allowed} in this index.md")
-        version = document.front.get("okf_version")
-        if version is not None and str(version) not in {"0.1", "0.2"}:
-            line = document.lines.get("okf_version", 1)
-            yield Finding(path, line, 1, "OKF206", f"okf_version {version} is not 0.1 or 0.2")
-    if not any(section.headings for section in sections(document.body)):
-        line = document.body_line
-        yield Finding(path, line, 1, "OKF112", "no section; begin with a heading: `# Concepts`")
+def _opener(pages: Mapping[str, Page], tree: Tree, scope: Scope) -> Callable[[str], Page | None]:
+    """Return a function that gives a page, of the files at hand or of those around them."""
+    others: dict[str, Page | None] = {}
+
+    def page(path: str) -> Page | None:
+        if path in pages:
+            return pages[path]
+        if path not in others:
+            data = tree.read(path) if path.endswith(".md") else None
+            others[path] = None if data is None else read_page(path, data, scope)
+        return others[path]
+
+    return page
 
 
-def _check_log(path: str, document: Document) -> Iterator[Finding]:
-    if document.has_front:
-        yield Finding(path, 1, 1, "OKF207", "the spec foresees no front matter in a log.md")
-    for section in sections(document.body):
-        if section.level == 2 and not _DATE.fullmatch(section.headings[-1]):
-            line = document.body_line + section.line - 1  # the heading is the line before
-            yield Finding(
-                path, line, 1, "OKF121", f"`{section.headings[-1]}` is no date; write YYYY-MM-DD"
-            )
+def _pages(files: Mapping[str, bytes], scope: Scope) -> Iterable[Page]:
+    """Read the files, in several processes where there is much to read."""
+    processes = min(_processors(), _MOST_PROCESSES)
+    if processes > 1 and sum(map(len, files.values())) > _WORTH_A_PROCESS:
+        pages = _pages_by_processes(files, scope, processes)
+        if pages is not None:
+            return pages
+    return [read_page(path, data, scope) for path, data in files.items()]
 
 
-def _check_links(path: str, document: Document, exists: Callable[[str], bool]) -> Iterator[Finding]:
-    for link in links(document.body):
-        target = unquote(link.target.partition("#")[0].partition("?")[0])
-        if not target or target.startswith("//") or _SCHEME.match(target):
-            continue
-        base = FOLDER if target.startswith("/") else posixpath.dirname(path)
-        full = posixpath.normpath(posixpath.join(base, target.lstrip("/")))
-        line = document.body_line + link.line
-        if full.startswith(".."):
-            yield Finding(path, line, 1, "OKF202", f"`{link.target}` leaves the repository")
-        elif not exists(full) and not exists(f"{full}.md"):
-            yield Finding(path, line, 1, "OKF201", f"`{link.target}`: no such file")
+def _pages_by_processes(
+    files: Mapping[str, bytes], scope: Scope, processes: int
+) -> list[Page] | None:
+    """Read the files in processes of our own; None where the platform gives us none."""
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+
+    read = partial(_read_one, scope=scope)
+    size = max(1, min(64, len(files) // (processes * 4)))
+    try:
+        with ProcessPoolExecutor(processes, initializer=_leave_interrupts) as pool:
+            return list(pool.map(read, files.items(), chunksize=size))
+    except (OSError, ImportError, BrokenProcessPool):  # no semaphores, or no memory
+        return None
+
+
+def _leave_interrupts() -> None:
+    """Leave ^C to the process that started this one: it says so once."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _read_one(file: tuple[str, bytes], scope: Scope) -> Page:
+    return read_page(file[0], file[1], scope)
+
+
+def _processors() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -115,17 +115,33 @@ def undecodable(repository: Repository, folder: str) -> list[str]:
     """Return the tracked names that are not UTF-8, their odd bytes as `\\xff`."""
     listing = git(repository, "ls-files", "-z", "--", folder)
     odd = [raw for raw in listing.split(b"\0") if raw.decode("utf-8", "replace").encode() != raw]
-    return _names(b"\0".join(odd))
+    return names_in(b"\0".join(odd))
+
+
+def symbolic_links(repository: Repository, folder: str, *, for_commit: bool = False) -> list[str]:
+    """Return the tracked names that are symbolic links."""
+    listing = git(
+        repository, "ls-files", "--stage", "-z", "--", folder, for_commit=for_commit
+    )  # fmt: skip
+    return [name.partition("\t")[2] for name in names_in(listing) if name.startswith("120000")]
+
+
+def ignored(repository: Repository) -> list[str]:
+    """Return what git ignores below the root; a folder that it ignores ends with `/`."""
+    ignores = ("--others", "--ignored", "--exclude-standard", "--directory")
+    return names_in(git(repository, "ls-files", *ignores, "-z"))
 
 
 def untracked(repository: Repository, folder: str) -> list[str]:
     """Return the names that git neither tracks nor ignores."""
-    return _names(git(repository, "ls-files", "--others", "--exclude-standard", "-z", "--", folder))
+    return names_in(
+        git(repository, "ls-files", "--others", "--exclude-standard", "-z", "--", folder)
+    )
 
 
 def modified(repository: Repository, folder: str) -> list[str]:
     """Return the tracked names whose file differs from what git's index holds."""
-    return _names(
+    return names_in(
         git(repository, "diff", "--name-only", "-z", "--relative", "--no-ext-diff", "--", folder)
     )
 
@@ -160,7 +176,7 @@ def update_index_with(repository: Repository, files: Mapping[str, bytes]) -> Non
 def unmerged(repository: Repository, *folders: str) -> list[str]:
     """Return the names that a merge left in conflict."""
     listing = git(repository, "ls-files", "--unmerged", "-z", "--", *folders)
-    return sorted({name.partition("\t")[2] for name in _names(listing)})
+    return sorted({name.partition("\t")[2] for name in names_in(listing)})
 
 
 class Entry(NamedTuple):
@@ -174,7 +190,7 @@ class Entry(NamedTuple):
 def entries(repository: Repository, folder: str) -> list[Entry]:
     """Return the regular files below ``folder`` that git's index holds, in every stage."""
     found: list[Entry] = []
-    for name in _names(git(repository, "ls-files", "--stage", "-z", "--", folder)):
+    for name in names_in(git(repository, "ls-files", "--stage", "-z", "--", folder)):
         head, _, path = name.partition("\t")
         mode, oid, stage = head.split(" ")
         if mode.startswith("100"):
@@ -185,7 +201,7 @@ def entries(repository: Repository, folder: str) -> list[Entry]:
 def tree(repository: Repository, commit: str, folder: str) -> dict[str, str]:
     """Return ``{path: blob oid}`` of the regular files in ``folder`` of a commit, not below it."""
     found: dict[str, str] = {}
-    for name in _names(git(repository, "ls-tree", "-z", commit, "--", f"{folder}/")):
+    for name in names_in(git(repository, "ls-tree", "-z", commit, "--", f"{folder}/")):
         head, _, path = name.partition("\t")
         if head.startswith("100"):
             found[path] = head.split(" ")[2]
@@ -202,10 +218,11 @@ def with_lines(repository: Repository, folder: str, patterns: Iterable[str]) -> 
         repository, "grep", "--untracked", "--text", "--files-with-matches", "-z", *options,
         "--", folder, expected=(0, 1),
     )  # fmt: skip
-    return _names(listing)
+    return names_in(listing)
 
 
-def _names(listing: bytes) -> list[str]:
+def names_in(listing: bytes) -> list[str]:
+    """Return the names of a listing that NUL separates, odd bytes as `\\xff`."""
     return [raw.decode("utf-8", "backslashreplace") for raw in listing.split(b"\0") if raw]
 
 
