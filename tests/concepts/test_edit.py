@@ -177,11 +177,14 @@ def test_a_plain_text_is_quoted():
 
 
 def test_later_keys_of_the_same_value_are_removed():
-    check("a: x\nt: A\na: 'x' # c", "a: x\nt: A", edit.remove_repeats, "a")
+    check("a: x\nt: A\na: 'x' # c", "a: x\nt: A", edit.remove_repeats, ["a"])
+    check("g: {a: x, b: y, a: x}", "g: {a: x, b: y}", edit.remove_repeats, ["g", "a"])
+    check("g: {a: x, a: x, a: x}", "g: {a: x}", edit.remove_repeats, ["g", "a"])
+    assert edit.repeats(file("g: {a: x, b: y, a: x, b: z}")) == [["g", "a"]]
     with pytest.raises(KnowError, match="different values"):
-        edit.remove_repeats(file("a: x\nt: A\na: y"), "a")
+        edit.remove_repeats(file("a: x\nt: A\na: y"), ["a"])
     with pytest.raises(KnowError, match="different values"):  # a date to others, and a text
-        edit.remove_repeats(file("a: 2026-01-01\nt: A\na: '2026-01-01'"), "a")
+        edit.remove_repeats(file("a: 2026-01-01\nt: A\na: '2026-01-01'"), ["a"])
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from knowrepo.cli import fixing
 from knowrepo.cli.common import JsonOption, RepoOption, repository, say, show, show_json
 from knowrepo.cli.tags import mention_drafts
 from knowrepo.units import count
@@ -27,6 +28,10 @@ def check(
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Fail on warnings too.")] = False,
     as_json: JsonOption = False,
+    fix: Annotated[bool, typer.Option("--fix", help="Mend what has one right answer.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="With --fix: show the changes as a diff, write none.")
+    ] = False,
     repo: RepoOption = None,
 ) -> None:
     """Check the concepts against OKF v0.2.
@@ -38,8 +43,11 @@ def check(
     Examples:
       know check
       know check concepts/drafts/idea.md
+      know check --fix --dry-run
       know check --strict --json
     """
+    if fix or dry_run:
+        fixing.before_check(repo, paths or [], fix=fix, dry_run=dry_run, quiet=as_json)
     here = repository(repo)
     found = _findings(here, paths or [])
     errors = [finding for finding in found if finding.severity == "error"]

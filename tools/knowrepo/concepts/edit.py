@@ -103,20 +103,42 @@ def remove(data: bytes, keys: Keys) -> bytes:
         data = _settle(front, None, ways, keys)
 
 
-def remove_repeats(data: bytes, key: str) -> bytes:
-    """Take the later ones of a top-level key out that stands several times with one value."""
-    front, place = open_at(data, [key])
-    there(place, [key])
-    found = numbers(front.root, key)
-    values = [meaning(front, front.root.entries[number][1]) for number in found]
-    if any(value != values[0] for value in values):
-        raise KnowError(f"`{key}` stands more than once, with different values; choose one")
-    ways: list[Way] = [[]]
-    for number in found[1:]:
-        may_drop(front, front.root.entries[number][1], [key])
-        (way, *_) = splice.cutting_entry(front.cut.block, front.root, number)
-        ways[0] += way
-    return _settle(front, front.value, ways, [key]) if len(found) > 1 else data
+def repeats(data: bytes) -> list[Keys]:
+    """Return the keys that stand more than once in their map, each time with the same value."""
+    front, _ = open_at(data, [])
+    found: list[Keys] = []
+    waiting: list[tuple[list[str | int], Node]] = [([], front.root)]
+    while waiting:
+        keys, node = waiting.pop()
+        if node.kind == "list":
+            waiting += [([*keys, number], item) for number, item in enumerate(node.children)]
+        if node.kind == "map" and not node.tag:
+            waiting += [([*keys, name.value], value) for name, value in node.entries]
+            names = dict.fromkeys(name.value for name, _ in node.entries if name.kind == "scalar")
+            found += [[*keys, name] for name in names if len(_same(front, node, name)) > 1]
+    return found
+
+
+def remove_repeats(data: bytes, keys: Keys) -> bytes:
+    """Take the later ones of a key out that stands several times with one value."""
+    while True:
+        front, place = open_at(data, keys)
+        there(place, keys)
+        found = _same(front, place.parent, keys[-1])
+        if len(found) == 1:
+            return data
+        if not found:
+            raise KnowError(f"`{name_of(keys)}` stands there with different values; choose one")
+        may_drop(front, place.parent.entries[found[-1]][1], keys)
+        ways = splice.cutting_entry(front.cut.block, place.parent, found[-1])
+        data = _settle(front, front.value, ways, keys)
+
+
+def _same(front: Front, parent: Node, key: str | int) -> list[int]:
+    """Return where a key stands in a map; nowhere, if it says different things."""
+    found = numbers(parent, key)
+    meanings = [meaning(front, parent.entries[number][1]) for number in found]
+    return found if all(one == meanings[0] for one in meanings) else []
 
 
 def rename(data: bytes, keys: Keys, new: str) -> bytes:
