@@ -11,12 +11,13 @@ import codecs
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Any
 
 from knowrepo.concepts import edit, relink, spans, tags
 from knowrepo.concepts.compose import quoted
-from knowrepo.concepts.document import parse
+from knowrepo.concepts.document import Document, parse
 from knowrepo.concepts.model import FOLDER, RESERVED
 from knowrepo.concepts.place import Keys, cut, name_of
 from knowrepo.errors import KnowError
@@ -69,6 +70,12 @@ def mend(path: str, data: bytes, names: relink.Names) -> Mended:
         else:
             fixes += made
     return Mended(data, tuple(fixes), tuple(dict.fromkeys(left)))
+
+
+@lru_cache(maxsize=2)
+def _read(data: bytes) -> Document:
+    """Return a file taken apart; each step asks for the same bytes again."""
+    return parse(data)
 
 
 def _mark(data: bytes, _path: str, _names: relink.Names) -> tuple[bytes, list[Fix]]:
@@ -127,7 +134,7 @@ def _indent(line: str) -> int:
 
 def _repeats(data: bytes, _path: str, _names: relink.Names) -> tuple[bytes, list[Fix]]:
     fixes: list[Fix] = []
-    if not any(problem.code == "OKF203" for problem in parse(data).problems):
+    if not any(problem.code == "OKF203" for problem in _read(data).problems):
         return data, fixes
     for keys in edit.repeats(data):
         message = f"`{name_of(keys)}` stood twice and said the same; it stands once"
@@ -137,7 +144,7 @@ def _repeats(data: bytes, _path: str, _names: relink.Names) -> tuple[bytes, list
 
 
 def _tags(data: bytes, _path: str, _names: relink.Names) -> tuple[bytes, list[Fix]]:
-    value = parse(data).front.get("tags")
+    value = _read(data).front.get("tags")
     if not isinstance(value, str) or not value.strip():
         return data, []
     listed = [" ".join(tag.split()) for tag in value.split(",") if tag.strip()]
@@ -147,7 +154,7 @@ def _tags(data: bytes, _path: str, _names: relink.Names) -> tuple[bytes, list[Fi
 
 def _actors(data: bytes, _path: str, _names: relink.Names) -> tuple[bytes, list[Fix]]:
     fixes = []
-    for keys, actor in list(_actors_of(parse(data).front)):
+    for keys, actor in list(_actors_of(_read(data).front)):
         text = actor.strip()
         near = _NEARLY_HUMAN.fullmatch(text)
         if near and not _HUMAN.fullmatch(text):
@@ -171,14 +178,14 @@ def _actors_of(front: dict[str, Any]) -> Iterator[tuple[Keys, str]]:
 
 
 def _verified(data: bytes, _path: str, _names: relink.Names) -> tuple[bytes, list[Fix]]:
-    if not isinstance(parse(data).front.get("verified"), dict):
+    if not isinstance(_read(data).front.get("verified"), dict):
         return data, []
     fix = Fix(_line(data, ["verified"]), "OKF263", "`verified` is a list")
     return edit.wrap(data, ["verified"]), [fix]
 
 
 def _status(data: bytes, _path: str, _names: relink.Names) -> tuple[bytes, list[Fix]]:
-    value = parse(data).front.get("status")
+    value = _read(data).front.get("status")
     word = value.strip().lower() if isinstance(value, str) else ""
     if word == value or word not in STATUSES:
         return data, []
@@ -187,7 +194,7 @@ def _status(data: bytes, _path: str, _names: relink.Names) -> tuple[bytes, list[
 
 
 def _version(data: bytes, _path: str, _names: relink.Names) -> tuple[bytes, list[Fix]]:
-    if not isinstance(parse(data).front.get("okf_version"), str):
+    if not isinstance(_read(data).front.get("okf_version"), str):
         return data, []
     new = edit.quote(data, ["okf_version"])
     fix = Fix(_line(data, ["okf_version"]), "OKF279", "`okf_version` is in quotes")
@@ -196,7 +203,7 @@ def _version(data: bytes, _path: str, _names: relink.Names) -> tuple[bytes, list
 
 def _paths(data: bytes, path: str, names: relink.Names) -> tuple[bytes, list[Fix]]:
     fixes = []
-    for keys, value in list(_paths_of(parse(data).front)):
+    for keys, value in list(_paths_of(_read(data).front)):
         right = relink.case_of(value, path, names)
         if right:
             fixes.append(Fix(_line(data, keys), "OKF232", f"`{value}` is `{right}`"))
@@ -241,4 +248,4 @@ def _links(data: bytes, path: str, names: relink.Names) -> tuple[bytes, list[Fix
 
 
 def _line(data: bytes, keys: Keys) -> int:
-    return parse(data).lines.get(str(keys[0]), 1)
+    return _read(data).lines.get(str(keys[0]), 1)

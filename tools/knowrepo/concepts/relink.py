@@ -10,11 +10,11 @@ from __future__ import annotations
 import posixpath
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from knowrepo.concepts.markdown import outline, plain_destination, target_of
+from knowrepo.concepts.markdown import Said, outline, plain_destination, target_of
 from knowrepo.concepts.model import FOLDER
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
@@ -91,46 +91,65 @@ def case_of(value: str, path: str, names: Names) -> str:
     return "" if new == value else new
 
 
+class _Change(NamedTuple):
+    """A destination in a body, by its place, and what it becomes."""
+
+    start: int
+    end: int
+    new: str
+    right: Correction
+
+
 def relink(body: str, path: str, names: Names) -> tuple[str, list[tuple[int, str, Correction]]]:
     """Correct the links of a body; returns it with (line, as it was, correction) for each.
 
     ``line`` is 0-based in the body.
     """
-    done: list[tuple[int, str, Correction]] = []
-    found = outline(body)
-    wanted = {
-        said.target: right
-        for said in found
-        if said.target and (right := correction(said.target, path, names))
-    }
-    for match in _destinations(body, wanted):
+    before = outline(body)
+    meant: dict[str, str] = {}
+    for said in before:
+        right = correction(said.target, path, names) if said.target else None
+        if right:
+            meant[said.target] = target_of(right.target)
+    changes = _changes(body, meant, path, names) if meant else []
+    if not _is_proven(body, changes, before, meant):  # one of them is in code: which?
+        changes = [one for one in changes if _is_proven(body, [one], before, meant)]
+        if not _is_proven(body, changes, before, meant):
+            changes = []
+    told = [
+        (body.count("\n", 0, one.start), body[one.start : one.end], one.right) for one in changes
+    ]
+    return _changed(body, changes), told
+
+
+def _changes(body: str, meant: Mapping[str, str], path: str, names: Names) -> list[_Change]:
+    """Return what looks like a destination that should be another, in order."""
+    found = []
+    for match in _DESTINATION.finditer(body):
         written = match[1]
         right = correction(plain_destination(written), path, names)
-        if right is None:
-            continue
-        new = f"<{right.target}>" if written.startswith("<") else right.target
-        longer = body[: match.start(1)] + new + body[match.end(1) :]
-        after = outline(longer)
-        if _differ_in(found, after, target_of(written), target_of(new)):
-            done.append((body.count("\n", 0, match.start(1)), written, right))
-            body, found = longer, after
-    return body, done[::-1]
+        if right and target_of(written) in meant:
+            new = f"<{right.target}>" if written.startswith("<") else right.target
+            found.append(_Change(*match.span(1), new, right))
+    return found
 
 
-def _destinations(body: str, wanted: Iterable[str]) -> Iterator[re.Match[str]]:
-    """Yield what looks like one of these destinations, the last first: places stay right."""
-    if wanted:
-        matches = [match for match in _DESTINATION.finditer(body) if target_of(match[1]) in wanted]
-        yield from reversed(matches)
+def _changed(body: str, changes: Iterable[_Change]) -> str:
+    for one in sorted(changes, reverse=True):
+        body = body[: one.start] + one.new + body[one.end :]
+    return body
 
 
-def _differ_in(before: list, after: list, old: str, new: str) -> bool:  # type: ignore[type-arg]
-    """Say whether two bodies say the same but for some targets that were ``old``."""
+def _is_proven(
+    body: str, changes: list[_Change], before: list[Said], meant: Mapping[str, str]
+) -> bool:
+    """Say whether a body says the same after the changes, but for targets that were meant."""
+    after = outline(_changed(body, changes)) if changes else before
     if len(before) != len(after):
         return False
-    changed = [(one, two) for one, two in zip(before, after, strict=True) if one != two]
-    return bool(changed) and all(
-        one.target == old and two == one._replace(target=new) for one, two in changed
+    pairs = [(one, two) for one, two in zip(before, after, strict=True) if one != two]
+    return bool(pairs or not changes) and all(
+        two == one._replace(target=meant.get(one.target, "")) for one, two in pairs
     )
 
 
