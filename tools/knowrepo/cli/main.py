@@ -23,6 +23,7 @@ from knowrepo.cli import (
     hooks,
     index,
     init,
+    lifecycle,
     merge,
     model,
     recall,
@@ -51,6 +52,9 @@ app.command("merge")(merge.merge)
 app.command("export")(export.export)
 app.command("scan")(scan.scan)
 app.command("check")(check.check)
+app.command("accept")(lifecycle.accept)
+app.command("supersede")(lifecycle.supersede)
+app.command("deprecate")(lifecycle.deprecate)
 app.add_typer(tags.app, name="tags")
 app.command("index")(index.index)
 app.command("status")(index.status)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from knowrepo.cli.common import JsonOption, RepoOption, repository, say, show, show_json
+from knowrepo.units import count
 
 if TYPE_CHECKING:
     from knowrepo.concepts.bundle import Generated
@@ -59,6 +60,53 @@ def list_tags(repo: RepoOption = None, as_json: JsonOption = False) -> None:
         return
     for tag, number in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
         show(f"{number:5d}  {tag}")
+
+
+@app.command("rename")
+def rename(
+    old: Annotated[str, typer.Argument(metavar="OLD", help="The tag as it is spelled.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="What it becomes.")],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say which concepts would change.")
+    ] = False,
+    as_json: JsonOption = False,
+    repo: RepoOption = None,
+) -> None:
+    """Rename a tag in all tracked concepts, and stage them.
+
+    Where a concept has both, OLD goes. Files that you have begun to edit are
+    changed too, and left for you to stage.
+
+    \b
+    Examples:
+      know tags rename authn auth --dry-run
+      know tags rename authn auth
+    """
+    from knowrepo.cli.lifecycle import finish
+    from knowrepo.concepts import bundle, retag
+    from knowrepo.concepts.model import FOLDER, is_concept_path, read_concept
+    from knowrepo.errors import KnowError, UsageError
+    from knowrepo.git import plumbing
+
+    old, new = " ".join(old.split()), " ".join(new.split())
+    if not old or not new or "," in old + new or old == new:
+        raise UsageError("name two tags, different and without commas")
+    here = repository(repo)
+    in_conflict = [path for path in plumbing.unmerged(here, FOLDER) if is_concept_path(path)]
+    if in_conflict:
+        raise KnowError(f"{in_conflict[0]}: in conflict", hint="resolve it and `git add` it first")
+    files = {p: data for p, data in bundle.read_tracked(here).items() if is_concept_path(p)}
+    changed = retag.retagged(files, old, new)
+    if not changed:
+        tags = {tag for path, data in files.items() for tag in read_concept(path, data).tags}
+        near = retag.near(old, tags - {new})
+        raise KnowError(
+            f"no tracked concept has the tag `{old}`",
+            hint=f"perhaps: {', '.join(near)}" if near else "know tags list",
+        )
+    done = dict.fromkeys(changed, f"{old} -> {new}")
+    finish(here, {} if dry_run else changed, done, as_json=as_json)
+    say(f"{count(len(changed), 'concept')}{', nothing is written' if dry_run else ''}")
 
 
 def staged(repo: RepoOption = None) -> None:
