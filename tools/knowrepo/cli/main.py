@@ -25,6 +25,7 @@ from knowrepo.cli import (
     init,
     lifecycle,
     merge,
+    migrate,
     model,
     recall,
     scan,
@@ -52,6 +53,7 @@ app.command("merge")(merge.merge)
 app.command("export")(export.export)
 app.command("scan")(scan.scan)
 app.command("check")(check.check)
+app.command("migrate")(migrate.migrate)
 app.command("accept")(lifecycle.accept)
 app.command("supersede")(lifecycle.supersede)
 app.command("deprecate")(lifecycle.deprecate)

@@ -30,6 +30,7 @@ from knowrepo.concepts.place import (
     open_at,
     opening,
     there,
+    value_at,
 )
 from knowrepo.concepts.spans import Node
 from knowrepo.concepts.splice import Way
@@ -62,7 +63,7 @@ def set_value(data: bytes, keys: Keys, value: Value) -> bytes:
         ways = splice.adding_entry(block, place.parent, after, str(keys[-1]), value, eol)
     else:
         may_replace(front, place.node, keys)
-        if _value_at(front.value, keys) == value:
+        if value_at(front.value, keys) == value:
             return data
         ways = splice.replacing(block, place.node, place.opened, value, eol)
     return _settle(front, expected, ways, keys)
@@ -73,7 +74,7 @@ def quote(data: bytes, keys: Keys) -> bytes:
     front, place = open_at(data, keys)
     node = there(place, keys)
     may_replace(front, node, keys)
-    value = _value_at(front.value, keys)
+    value = value_at(front.value, keys)
     if node.kind != "scalar" or not isinstance(value, str):
         raise KnowError(f"`{name_of(keys)}` is no text")
     if node.style:
@@ -152,7 +153,7 @@ def rename(data: bytes, keys: Keys, new: str) -> bytes:
             f"`{name_of(keys)}` cannot be named `{new}`: one of both stands there twice"
         )
     key = place.parent.entries[place.number][0]
-    old = _value_at(front.value, keys)
+    old = value_at(front.value, keys)
     expected = _updated(front.value, keys, None)
     expected = _updated(expected, [*keys[:-1], new], lambda _: old)
     ways = [[splice.Splice(key.begin, key.end, text)] for text in splice.styled(new, key)]
@@ -163,7 +164,7 @@ def append(data: bytes, keys: Keys, item: Value) -> bytes:
     """Add an item to a list; a key that is not there, or has no value, becomes a list."""
     front, place = open_at(data, keys)
     node = place.node
-    if node is None or (node.kind == "scalar" and _value_at(front.value, keys) is None):
+    if node is None or (node.kind == "scalar" and value_at(front.value, keys) is None):
         return set_value(data, keys, [item])
     may_reach_into(node, keys)
     if node.kind != "list":
@@ -194,12 +195,6 @@ def _predecessor(parent: Node, key: str, *, top: bool) -> int | None:
     earlier = _ORDER[: _ORDER.index(key)]
     found = [n for n, (name, _) in enumerate(parent.entries) if name.value in earlier]
     return max(found) if found else None
-
-
-def _value_at(value: Any, keys: Keys) -> Any:
-    for key in keys:
-        value = value[key]
-    return value
 
 
 def _updated(value: Any, keys: Keys, change: Callable[[Any], Any] | None) -> Any:

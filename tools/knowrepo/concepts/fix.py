@@ -19,7 +19,7 @@ from knowrepo.concepts import edit, relink, spans, tags
 from knowrepo.concepts.compose import quoted
 from knowrepo.concepts.document import Document, parse
 from knowrepo.concepts.model import FOLDER, RESERVED
-from knowrepo.concepts.place import Keys, cut, name_of
+from knowrepo.concepts.place import Keys, cut, name_of, value_at
 from knowrepo.errors import KnowError
 
 STATUSES = frozenset({"draft", "stable", "deprecated"})
@@ -219,10 +219,7 @@ def _paths_of(front: dict[str, Any]) -> Iterator[tuple[Keys, str]]:
     if isinstance(sources, list):
         fields += [["sources", number, "resource"] for number in range(len(sources))]
     for keys in fields:
-        value: Any = front
-        for key in keys:
-            known = isinstance(value, dict) or isinstance(key, int)
-            value = (value.get(key) if isinstance(value, dict) else value[key]) if known else None
+        value = value_at(front, keys)
         if isinstance(value, str):
             yield keys, value
 

@@ -186,6 +186,16 @@ def meaning(front: Front, node: Node) -> Any:
     return (node.kind, node.tag, [meaning(front, child) for child in node.children])
 
 
+def value_at(value: Any, keys: Keys) -> Any:
+    """Return what a front matter says at a place; None where nothing stands there."""
+    for key in keys:
+        if isinstance(key, int):
+            value = value[key] if isinstance(value, list) and key < len(value) else None
+        else:
+            value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
 def name_of(keys: Keys) -> str:
     """Return the way to a value as a person would say it."""
     return ".".join(str(key + 1) if isinstance(key, int) else key for key in keys) or "front matter"
