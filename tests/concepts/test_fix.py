@@ -6,11 +6,14 @@ import re
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from helpers import SHARED
 from knowrepo.concepts.document import parse
 from knowrepo.concepts.fix import mend
 from knowrepo.concepts.markdown import outline
+from knowrepo.concepts.migrate import Lifted, lift
 from knowrepo.concepts.relink import Names
 
 PATHS = [
@@ -231,3 +234,37 @@ def real_files() -> Iterator[tuple[str, bytes, Names]]:
         }
         around = Names(files, lambda _: False)
         yield from ((p, data, around) for p, data in files.items() if p.endswith(".md"))
+
+
+_LINES = st.lists(
+    st.sampled_from(
+        [
+            "---", "type: A", "title: a: b", "title: Two: parts # c", "tags: a, b", "tags:",
+            "- x: y: z", "  goes on: so", "status: Draft", "type: A", "verified: {by: Human:j}",
+            "verified:", "  by: human j", "x: &a [1]", "y: *a", "<<: *a", "? k", "x: |+", "x: 'a",
+            "generated: {by: HUMAN:x, at: 2026-01-01}", "timestamp: 2026-01-01", "# Citations",
+            "[1] [t](A.md)", "- a.md", "[l](A.md) `[l](A.md)`", "[r]: A.md", "a [1] [r]", "```",
+            "sources: []", "sources:", "  - resource: X/deep.md", "", "> [l](<Tea pot.md>)", "\tq",
+        ]
+    ),
+    max_size=14,
+)  # fmt: skip
+
+
+@given(_LINES, st.sampled_from(["\n", "\r\n"]), st.sampled_from(["", "\ufeff"]))
+def test_no_file_stops_a_fix_or_a_migration_and_neither_is_needed_twice(lines, eol, mark):
+    text = mark + eol.join(["---", "type: A", *lines])
+    for change in (lambda data: mend("concepts/a.md", data, names()), migrate):
+        first = change(text.encode())
+        assert change(first.data).data == first.data
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_taken(data):
+    for form in (data, b"---\n" + data + b"\n---\n" + data):
+        mend("concepts/a.md", form, names())
+        migrate(form)
+
+
+def migrate(data: bytes) -> Lifted:
+    return lift("concepts/a.md", data)
