@@ -233,6 +233,15 @@ def test_untracked_files_are_fixed_only_where_they_are_named(memory, know):
     assert f"?? {path}" in status(memory)
 
 
+def test_a_folder_stands_for_what_is_below_it(memory, know):
+    write(memory, "concepts/x/new.md", concept("New", status="Draft"), stage=False)
+    write(memory, "concepts/y/new.md", concept("New", status="Draft"), stage=False)
+    know("check", "--fix", "concepts/x")
+    assert "status: draft" in text(memory, "concepts/x/new.md")
+    assert "status: Draft" in text(memory, "concepts/y/new.md")
+    assert "nothing to fix" in know("check", "--fix", "concepts/decisions").err
+
+
 def test_generated_and_foreign_files_are_not_fixed(memory, know, tmp_path):
     done = know("check", "--fix", "concepts/index.md")
     assert done.code == 1

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from helpers import SHARED
 from knowrepo.concepts.document import parse
 from knowrepo.concepts.fix import mend
-from knowrepo.concepts.markdown import outline
 from knowrepo.concepts.migrate import Lifted, lift
 from knowrepo.concepts.relink import Names
+from knowrepo.concepts.said import all_said
 
 PATHS = [
     "README.md",
@@ -126,6 +126,7 @@ def test_a_generated_file_is_left_alone():
         ("[l](tea%20pot.md)", "[l](Tea%20Pot.md)", "OKF232"),
         ("[l](<tea pot.md>)", "[l](<Tea%20Pot.md>)", "OKF232"),
         ("[l](a)", "[l](a.md)", "OKF233"),
+        ("[l](a/)", "[l](a.md)", "OKF233"),
         ("[l](x/b#h)", "[l](x/b.md#h)", "OKF233"),
         ("[l](Tea%2520Pot.md)", "[l](Tea%20Pot.md)", "OKF237"),
         ("[l](50%25.md)", "[l](50%2525.md)", "OKF237"),
@@ -155,7 +156,7 @@ def test_a_link_is_spelled_as_its_target_is(before, after, code):
 @pytest.mark.parametrize(
     "link",
     ["a.md", "x/", "x", "ignored.md", "none.md", "https://example.org/A.md", "#A", "//h/A.md",
-     "mailto:A.md", "../../A.md", "Tea%20Pot.md"],
+     "mailto:A.md", "../../A.md", "Tea%20Pot.md", "/README.md"],
 )  # fmt: skip
 def test_a_link_that_is_right_or_unclear_is_left_alone(link):
     text = f"---\ntype: A\n---\n\n[l]({link})\n"
@@ -203,8 +204,8 @@ def test_in_real_bundles_nothing_but_what_is_told_changes():
         changed = {n for n, (a, b) in enumerate(zip(before, after, strict=True), 1) if a != b}
         assert changed == told, (path, changed, told)
         old, new = parse(data), parse(mended.data)
-        texts = [said._replace(target="") for said in outline(old.body)]
-        assert texts == [said._replace(target="") for said in outline(new.body)]
+        texts = [said._replace(target="") for said in all_said(old.body)]
+        assert texts == [said._replace(target="") for said in all_said(new.body)]
         touched += bool(told)
     assert touched > 5
 

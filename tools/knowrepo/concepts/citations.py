@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from knowrepo.concepts.compose import slug
-from knowrepo.concepts.markdown import Said, outline, sections
+from knowrepo.concepts.markdown import sections
+from knowrepo.concepts.said import MOST_BRACKETS, Said, all_said
 from knowrepo.errors import KnowError
 
 _ENTRY = re.compile(r"(?:[-*+]|(\d{1,3})[.)]|\[(\d{1,3})\]|\[\^(\d{1,3})\]:)[ \t]+(\S.*)")
@@ -148,7 +149,9 @@ def _numbered(base: str) -> Iterable[str]:
 def _referring(text: str, ids: Mapping[int, str]) -> tuple[str, list[str]]:
     """Turn `[1]` and `[^1]` into footnotes where they are no code; returns the ids referred to."""
     matches = [match for match in _REFERENCE.finditer(text) if int(match[1]) in ids]
-    before = outline(text)
+    if not matches or text.count("[") > MOST_BRACKETS:
+        return text, []
+    before = all_said(text)
     if not _says_the_same(before, _with(text, matches, ids), ids):
         matches = [m for m in matches if _says_the_same(before, _with(text, [m], ids), ids)]
     return _with(text, matches, ids), [ids[int(match[1])] for match in matches]
@@ -162,7 +165,7 @@ def _with(text: str, matches: Iterable[re.Match[str]], ids: Mapping[int, str]) -
 
 def _says_the_same(before: list[Said], text: str, ids: Mapping[int, str]) -> bool:
     """Say whether nothing but references in running text differs."""
-    after = outline(text)
+    after = all_said(text)
 
     def meant(said: str) -> str:
         return _REFERENCE.sub(

@@ -19,7 +19,7 @@ from knowrepo.concepts import edit, relink, spans, tags
 from knowrepo.concepts.compose import quoted
 from knowrepo.concepts.document import Document, parse
 from knowrepo.concepts.model import FOLDER, RESERVED
-from knowrepo.concepts.place import Keys, cut, name_of, value_at
+from knowrepo.concepts.place import Keys, cut, name_of
 from knowrepo.errors import KnowError
 
 STATUSES = frozenset({"draft", "stable", "deprecated"})
@@ -59,7 +59,7 @@ def mend(path: str, data: bytes, names: relink.Names) -> Mended:
     if path == f"{FOLDER}/index.md":
         steps = [_mark, _version, _links]
     elif name not in RESERVED:
-        steps = [_mark, _colons, _repeats, _tags, _actors, _verified, _status, _paths, _links]
+        steps = [_mark, _colons, _repeats, _tags, _actors, _verified, _status, _successor, _links]
     fixes: list[Fix] = []
     left: list[str] = []
     for step in steps:
@@ -201,27 +201,14 @@ def _version(data: bytes, _path: str, _names: relink.Names) -> tuple[bytes, list
     return new, [fix] if new != data else []
 
 
-def _paths(data: bytes, path: str, names: relink.Names) -> tuple[bytes, list[Fix]]:
-    fixes = []
-    for keys, value in list(_paths_of(_read(data).front)):
-        right = relink.case_of(value, path, names)
-        if right:
-            fixes.append(Fix(_line(data, keys), "OKF232", f"`{value}` is `{right}`"))
-            data = edit.set_value(data, keys, right)
-    return data, fixes
-
-
-def _paths_of(front: dict[str, Any]) -> Iterator[tuple[Keys, str]]:
-    """Yield the fields that hold a path (S6.2, and our own `superseded_by`)."""
-    fields: list[Keys] = [["resource"], ["computation"], ["superseded_by"]]
-    fields += [["executor", "resource"], ["attester", "resource"]]
-    sources = front.get("sources")
-    if isinstance(sources, list):
-        fields += [["sources", number, "resource"] for number in range(len(sources))]
-    for keys in fields:
-        value = value_at(front, keys)
-        if isinstance(value, str):
-            yield keys, value
+def _successor(data: bytes, path: str, names: relink.Names) -> tuple[bytes, list[Fix]]:
+    """Mend our own link in a front matter; the spec's fields may be relative to other places."""
+    value = _read(data).front.get("superseded_by")
+    right = relink.case_of(value, path, names) if isinstance(value, str) else ""
+    if not right:
+        return data, []
+    fix = Fix(_line(data, ["superseded_by"]), "OKF232", f"`{value}` is `{right}`")
+    return edit.set_value(data, ["superseded_by"], right), [fix]
 
 
 def _links(data: bytes, path: str, names: relink.Names) -> tuple[bytes, list[Fix]]:

@@ -9,11 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
 
 from markdown_it import MarkdownIt
-from markdown_it.common.normalize_url import normalizeLink
-from markdown_it.common.utils import unescapeAll
 from markdown_it.token import Token
 
 
@@ -88,37 +85,3 @@ def _inline_links(token: Token, line: int) -> Iterator[Link]:
             target = child.attrGet("src")
         if isinstance(target, str):
             yield Link(target, line)
-
-
-class Said(NamedTuple):
-    """One thing that a body says: a text, a mark-up, or a link with its target."""
-
-    kind: str
-    text: str
-    target: str = ""
-
-
-def outline(body: str) -> list[Said]:
-    """Return all that a body says, in order, then its link definitions: to compare two bodies."""
-    env: dict[str, Any] = {}
-    found = []
-    for token in _parser().parse(body, env):
-        for part in token.children or [] if token.type == "inline" else [token]:
-            target = part.attrGet("href") or part.attrGet("src") or ""
-            text = f"{part.info} {part.content}" if part.info else part.content
-            found.append(Said(part.type, text, str(target)))
-    for label, definition in env.get("references", {}).items():
-        text = f"{label} {definition['title']}"
-        found.append(Said("definition", text, definition["href"]))
-    return found
-
-
-def target_of(written: str) -> str:
-    """Return the target that a link destination stands for, as `links` gives it."""
-    inside = written[1:-1] if written.startswith("<") else written
-    return normalizeLink(unescapeAll(inside))
-
-
-def plain_destination(written: str) -> str:
-    """Return a link destination without its brackets and escapes."""
-    return unescapeAll(written[1:-1] if written.startswith("<") else written)

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from knowrepo.concepts.markdown import Said, outline, plain_destination, target_of
 from knowrepo.concepts.model import FOLDER
+from knowrepo.concepts.said import MOST_BRACKETS, Said, all_said, plain_destination, target_of
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 _DESTINATION = re.compile(
@@ -69,7 +69,7 @@ def correction(target: str, path: str, names: Names) -> Correction | None:
         return None
     if names.has(_full(unquote(written), path)):
         return None
-    for code, readings, folds in _ways(written):
+    for code, readings, folds in _ways(written, names):
         found = set()
         for reading in readings:
             full = _full(reading, path)
@@ -105,13 +105,11 @@ def relink(body: str, path: str, names: Names) -> tuple[str, list[tuple[int, str
 
     ``line`` is 0-based in the body.
     """
-    before = outline(body)
-    meant: dict[str, str] = {}
-    for said in before:
-        right = correction(said.target, path, names) if said.target else None
-        if right:
-            meant[said.target] = target_of(right.target)
-    changes = _changes(body, meant, path, names) if meant else []
+    changes = _changes(body, path, names)
+    if not changes or body.count("[") > MOST_BRACKETS:
+        return body, []
+    before = all_said(body)
+    meant = {target_of(body[one.start : one.end]): target_of(one.new) for one in changes}
     if not _is_proven(body, changes, before, meant):  # one of them is in code: which?
         changes = [one for one in changes if _is_proven(body, [one], before, meant)]
         if not _is_proven(body, changes, before, meant):
@@ -122,14 +120,13 @@ def relink(body: str, path: str, names: Names) -> tuple[str, list[tuple[int, str
     return _changed(body, changes), told
 
 
-def _changes(body: str, meant: Mapping[str, str], path: str, names: Names) -> list[_Change]:
-    """Return what looks like a destination that should be another, in order."""
+def _changes(body: str, path: str, names: Names) -> list[_Change]:
+    """Return what looks like a destination that should be another, in order; code, too."""
     found = []
     for match in _DESTINATION.finditer(body):
-        written = match[1]
-        right = correction(plain_destination(written), path, names)
-        if right and target_of(written) in meant:
-            new = f"<{right.target}>" if written.startswith("<") else right.target
+        right = correction(plain_destination(match[1]), path, names)
+        if right:
+            new = f"<{right.target}>" if match[1].startswith("<") else right.target
             found.append(_Change(*match.span(1), new, right))
     return found
 
@@ -144,7 +141,7 @@ def _is_proven(
     body: str, changes: list[_Change], before: list[Said], meant: Mapping[str, str]
 ) -> bool:
     """Say whether a body says the same after the changes, but for targets that were meant."""
-    after = outline(_changed(body, changes)) if changes else before
+    after = all_said(_changed(body, changes)) if changes else before
     if len(before) != len(after):
         return False
     pairs = [(one, two) for one, two in zip(before, after, strict=True) if one != two]
@@ -153,12 +150,14 @@ def _is_proven(
     )
 
 
-def _ways(written: str) -> Iterator[tuple[str, list[str], bool]]:
+def _ways(written: str, names: Names) -> Iterator[tuple[str, list[str], bool]]:
     """Yield what may be wrong with a target: the code, its other readings, whether case counts."""
     decoded = unquote(written)
     readings = list(dict.fromkeys([written, unquote(decoded)]))
-    longer = [] if decoded.endswith(("/", ".md")) else [f"{decoded}.md"]
+    longer = [] if decoded.endswith(".md") else [f"{decoded.rstrip('/')}.md"]
     yield "OKF233", longer, False
+    if decoded.startswith("/") and names.has(_full(decoded.lstrip("/"), "")):
+        return  # from the root of the repository it is right: what was meant is unclear
     yield "OKF237", [one for one in readings if one != decoded], False
     yield "OKF232", [decoded], True
     yield "OKF232", longer, True
@@ -178,7 +177,8 @@ def _full(target: str, path: str) -> str:
 
 def _respelled(written: str, full: str, path: str, *, encode: bool = True) -> str:
     """Return a target that leads to ``full``, written as the old one wherever that is right."""
-    body, slash = (written[:-1], "/") if written.endswith("/") else (written, "")
+    body = written.rstrip("/")
+    slash = "" if full.endswith(".md") else written[len(body) :]
     parts, names = body.split("/"), full.split("/")
     kept = 0
     while kept < len(parts) and parts[-1 - kept] not in {"", ".", ".."}:
