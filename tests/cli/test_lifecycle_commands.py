@@ -145,6 +145,15 @@ def test_a_concept_in_conflict_is_refused(memory, know, commit):
     assert f"AA {path}" in status(memory) or f"UU {path}" in status(memory)
 
 
+def test_nothing_is_written_while_another_concept_is_in_conflict(memory, know, commit):
+    test_a_concept_in_conflict_is_refused(memory, know, commit)
+    before = text(memory, "concepts/decisions/two-stores.md")
+    done = know("deprecate", "decisions/two-stores")
+    assert done.code == 1
+    assert "one-store.md: in conflict" in done.err
+    assert text(memory, "concepts/decisions/two-stores.md") == before
+
+
 def test_a_tag_is_renamed_and_staged_everywhere(memory, know):
     dry = know("tags", "rename", "old", "new", "--dry-run")
     assert dry.code == 0
@@ -212,6 +221,10 @@ def test_fixes_are_written_told_and_not_staged(memory, know):
     assert dry.code == 1
     assert f"--- a/{path}\n+++ b/{path}\n" in dry.out
     assert "-status: Draft\n+status: draft\n" in dry.out
+    told = json.loads(know("check", "--fix", "--dry-run", "--json").out)
+    assert [(one["path"], one["line"], one["code"]) for one in told["changes"]] == [
+        (path, 5, "OKF272"), (path, 9, "OKF232"),
+    ]  # fmt: skip
     assert status(memory) == []
     done = know("check", "--fix")
     assert done.code == 0

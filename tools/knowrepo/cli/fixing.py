@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from knowrepo.cli.common import repository, say, show
+from knowrepo.cli.common import repository, say, show, show_json
 from knowrepo.errors import UsageError
 from knowrepo.units import count
 
@@ -20,7 +20,7 @@ def before_check(
 ) -> None:
     """Do what `--fix` and `--dry-run` ask for; a dry run ends here, with 1 where it would change.
 
-    With ``quiet`` nothing but a diff is printed to standard output.
+    With ``quiet`` a dry run prints JSON, and else nothing is printed to standard output.
     """
     if not fix:
         raise UsageError(
@@ -38,28 +38,32 @@ def _fix(here: Repository, paths: list[Path], *, dry_run: bool, quiet: bool) -> 
     from knowrepo.concepts.fix import mend
 
     chosen, names = choose(here, paths), names_around(here)
-    made, files = 0, 0
+    files = 0
+    changes: list[dict[str, object]] = []
     for path, data in chosen.files.items():
         mended = mend(path, data, names)
         for reason in mended.left:
             say(f"{path}: {reason}")
         if mended.data == data:
             continue
-        if dry_run:
-            show(difference(path, data, mended.data))
-        else:
+        if not dry_run:
             keeping.write(here, path, mended.data)
-        made, files = made + len(mended.fixes), files + 1
+        elif not quiet:
+            show(difference(path, data, mended.data))
+        files += 1
+        changes += [{"path": path, **vars(one)} for one in mended.fixes]
         for one in mended.fixes if not dry_run and not quiet else ():
             show(f"{path}:{one.line}: {one.code} {one.message}")
     for path in chosen.conflicts:
         say(f"{path}: in conflict, left alone")
-    told = f"{count(made, 'change')} in {count(files, 'file')}"
+    if dry_run and quiet:
+        show_json({"version": 1, "changes": changes})
+    told = f"{count(len(changes), 'change')} in {count(files, 'file')}"
     if files:
         say(f"{told}, not written" if dry_run else f"{told}, not staged; look at them: git diff")
     else:
         say("nothing to fix")
-    return made
+    return len(changes)
 
 
 def difference(path: str, before: bytes, after: bytes) -> str:

@@ -84,17 +84,14 @@ def rename(
     """
     from knowrepo.cli.lifecycle import finish
     from knowrepo.concepts import bundle, retag
-    from knowrepo.concepts.model import FOLDER, is_concept_path, read_concept
+    from knowrepo.concepts.model import is_concept_path, read_concept
     from knowrepo.errors import KnowError, UsageError
-    from knowrepo.git import plumbing
 
     old, new = " ".join(old.split()), " ".join(new.split())
     if not old or not new or "," in old + new or old == new:
         raise UsageError("name two tags, different and without commas")
     here = repository(repo)
-    in_conflict = [path for path in plumbing.unmerged(here, FOLDER) if is_concept_path(path)]
-    if in_conflict:
-        raise KnowError(f"{in_conflict[0]}: in conflict", hint="resolve it and `git add` it first")
+    bundle.refuse_conflicts(here)
     files = {p: data for p, data in bundle.read_tracked(here).items() if is_concept_path(p)}
     changed = retag.retagged(files, old, new)
     if not changed:

@@ -58,16 +58,21 @@ def read_concepts(repository: Repository) -> list[Concept]:
     return [read_concept(p, data) for p, data in sorted(files.items()) if is_concept_path(p)]
 
 
-def generated_files(repository: Repository) -> list[Generated]:
-    """Say what each generated file should hold and whether it does.
-
-    Raises KnowError while concepts are in conflict: what they say is not decided.
-    """
+def refuse_conflicts(repository: Repository) -> None:
+    """Raise KnowError while concepts are in conflict."""
     conflicts = [path for path in plumbing.unmerged(repository, FOLDER) if is_concept_path(path)]
     if conflicts:
         raise KnowError(
             f"{conflicts[0]}: in conflict", hint="resolve it and `git add` it, then run this again"
         )
+
+
+def generated_files(repository: Repository) -> list[Generated]:
+    """Say what each generated file should hold and whether it does.
+
+    Raises KnowError while concepts are in conflict: what they say is not decided.
+    """
+    refuse_conflicts(repository)
     concepts = read_concepts(repository)
     known = plumbing.tracked(repository, tags.INDEX, tags.TAG_INDEX, for_commit=True)
     found = []

@@ -29,9 +29,11 @@ class Kept:
 def keep(repository: Repository, files: Mapping[str, bytes], removed: Iterable[str] = ()) -> Kept:
     """Write ``files``, remove ``removed``, rebuild what is generated, and stage all of it.
 
-    Paths are relative to the repository. Raises KnowError where a file cannot be
-    written; those before it stand, and none is staged.
+    Paths are relative to the repository. Raises KnowError while concepts are in
+    conflict, and where a file cannot be written; those before it stand, and none
+    is staged.
     """
+    bundle.refuse_conflicts(repository)
     gone = list(removed)
     begun = set(_unstaged(repository))
     for path, data in files.items():
