@@ -282,6 +282,16 @@ def test_two_groups_never_take_turns_with_one_draft(repository, distill):
     assert distill.text(path) == before
 
 
+def test_a_draft_names_the_finder_that_found_it(repository, distill):
+    archive(repository, SAID)
+    propose = distill.finder.propose
+    distill.finder.propose = lambda session: [
+        replace(one, found_by="another/2") for one in propose(session)
+    ]
+    distill()
+    assert 'by: "another/2"' in distill.text()
+
+
 def test_two_proposals_may_share_a_statement_and_each_follows_its_own(repository, distill):
     """As a cause that a decision and a failure have in common."""
     shared = "cause cache: Slow. / cause speed: Slow."

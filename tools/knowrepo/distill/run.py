@@ -20,7 +20,7 @@ from filelock import FileLock, Timeout
 from knowrepo.concepts import bundle, keeping
 from knowrepo.concepts.compose import free_path
 from knowrepo.concepts.kinds import folder_of, spelled
-from knowrepo.concepts.model import FOLDER, concept_id, is_concept_path, read_concept
+from knowrepo.concepts.model import FOLDER, concept_id
 from knowrepo.concepts.tags import concept_path
 from knowrepo.distill.files import Cited, Related, cited_paths, draft
 from knowrepo.distill.ledger import (
@@ -242,7 +242,7 @@ class _Run:
             proposal,
             Cited(session.name, session.path, session.facts.title),
             path,
-            by=self._finder.name,
+            by=proposal.found_by or self._finder.name,
             at=self._clock(),
             related=self._related(proposal, concept, beside),
         )
@@ -265,11 +265,11 @@ class _Run:
         """The concepts that are there; read when the first proposal needs them."""
         if self._relations is None:
             self._relations = Relations()
-            files = bundle.read_tracked(self._repository)
-            paths = {p for p in files if is_concept_path(p)}
-            for path in sorted({*paths, *bundle.drafts(self._repository)}):
-                data = files.get(path) or self._read(concept_id(path)) or b""
-                one = read_concept(path, data)
+            there = [
+                *bundle.read_concepts(self._repository),
+                *bundle.read_drafts(self._repository),
+            ]
+            for one in sorted(there, key=lambda concept: concept.id):
                 self._relations.add(one.id, one.title, one.description, one.tags, one.aliases)
         return self._relations
 
