@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from knowrepo.cli import fixing
 from knowrepo.cli.common import JsonOption, RepoOption, repository, say, show, show_json
 from knowrepo.cli.tags import mention_drafts
 from knowrepo.units import count
@@ -51,6 +52,10 @@ def check(
             "--explain", metavar="CODE", help="Say what a code means, and how to mend it."
         ),
     ] = None,
+    fix: Annotated[bool, typer.Option("--fix", help="Mend what has one right answer.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="With --fix: show the changes as a diff, write none.")
+    ] = False,
     repo: RepoOption = None,
 ) -> None:
     """Check the concepts against OKF v0.2.
@@ -65,6 +70,7 @@ def check(
       know check
       know check concepts/drafts
       know check --bundle ~/code/app/docs/okf
+      know check --fix --dry-run
       know check --explain OKF103
       know check --strict --format github
     """
@@ -72,6 +78,8 @@ def check(
         _explain(explain)
         return
     form = _format(form, as_json=as_json)
+    if fix or dry_run:
+        fixing.before_check(repo, paths or [], fix=fix, dry_run=dry_run, quiet=form != "text")
     if bundle is not None:
         found, files, prefix = _of_bundle(bundle, paths or [], strict_spec=strict_spec)
     else:

@@ -25,8 +25,10 @@ from knowrepo.cli import (
     hooks,
     index,
     init,
+    lifecycle,
     log,
     merge,
+    migrate,
     model,
     new,
     recall,
@@ -60,6 +62,10 @@ app.command("remember")(new.remember)
 app.command("log")(log.log)
 app.command("graph")(graph.graph)
 app.command("check")(check.check)
+app.command("migrate")(migrate.migrate)
+app.command("accept")(lifecycle.accept)
+app.command("supersede")(lifecycle.supersede)
+app.command("deprecate")(lifecycle.deprecate)
 app.add_typer(tags.app, name="tags")
 app.command("distill")(distill.distill)
 app.command("skill")(skill.skill)

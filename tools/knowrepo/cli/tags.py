@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from knowrepo.cli.common import JsonOption, RepoOption, repository, say, show, show_json
+from knowrepo.units import count
 
 if TYPE_CHECKING:
     from knowrepo.concepts.model import Concept
@@ -106,6 +107,50 @@ def _types_by_tag(concepts: Iterable[Concept]) -> dict[str, list[str]]:
 def _by_count(types: list[str]) -> list[str]:
     """Return the types, those of most concepts first; none for a concept without one."""
     return sorted({kind for kind in types if kind}, key=lambda kind: (-types.count(kind), kind))
+
+
+@app.command("rename")
+def rename(
+    old: Annotated[str, typer.Argument(metavar="OLD", help="The tag as it is spelled.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="What it becomes.")],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say which concepts would change.")
+    ] = False,
+    as_json: JsonOption = False,
+    repo: RepoOption = None,
+) -> None:
+    """Rename a tag in all tracked concepts, and stage them.
+
+    Where a concept has both, OLD goes. Files that you have begun to edit are
+    changed too, and left for you to stage.
+
+    \b
+    Examples:
+      know tags rename authn auth --dry-run
+      know tags rename authn auth
+    """
+    from knowrepo.cli.lifecycle import finish
+    from knowrepo.concepts import bundle, retag
+    from knowrepo.concepts.model import is_concept_path, read_concept
+    from knowrepo.errors import KnowError, UsageError
+
+    old, new = " ".join(old.split()), " ".join(new.split())
+    if not old or not new or "," in old + new or old == new:
+        raise UsageError("name two tags, different and without commas")
+    here = repository(repo)
+    bundle.refuse_conflicts(here)
+    files = {p: data for p, data in bundle.read_tracked(here).items() if is_concept_path(p)}
+    changed = retag.retagged(files, old, new)
+    if not changed:
+        tags = {tag for path, data in files.items() for tag in read_concept(path, data).tags}
+        near = retag.near(old, tags - {new})
+        raise KnowError(
+            f"no tracked concept has the tag `{old}`",
+            hint=f"perhaps: {', '.join(near)}" if near else "know tags list",
+        )
+    done = dict.fromkeys(changed, f"{old} -> {new}")
+    finish(here, {} if dry_run else changed, done, as_json=as_json)
+    say(f"{count(len(changed), 'concept')}{', nothing is written' if dry_run else ''}")
 
 
 def staged(repo: RepoOption = None) -> None:

@@ -32,7 +32,7 @@ def compose(front: Mapping[str, Value], body: str, *, blank: Collection[str] = (
     lines = ["---"]
     for key, value in front.items():
         if value or key in blank:
-            lines += _entry(key, value, "")
+            lines += entry(key, value, "")
     text = body.strip("\n")
     return "\n".join([*lines, "---", *(("", text) if text else ()), ""]).encode()
 
@@ -47,6 +47,16 @@ def scalar(text: str) -> str:
 def quoted(text: str) -> str:
     """Return a text as a double-quoted YAML scalar on one line."""
     return '"' + "".join(_escaped(character) for character in text) + '"'
+
+
+def flow(value: Value) -> str:
+    """Return a value as YAML on one line."""
+    if isinstance(value, str):
+        return scalar(value)
+    if isinstance(value, Mapping):
+        inside = ", ".join(f"{scalar(key)}: {flow(part)}" for key, part in value.items())
+        return f"{{ {inside} }}" if inside else "{}"
+    return f"[{', '.join(flow(item) for item in value)}]"
 
 
 def slug(title: str) -> str:
@@ -83,13 +93,14 @@ def free_path(folder: str, title: str, taken: Callable[[str], bool]) -> str:
     return path
 
 
-def _entry(key: str, value: Value, indent: str) -> list[str]:
+def entry(key: str, value: Value, indent: str) -> list[str]:
+    """Return a key with its value as lines, each indented by ``indent``."""
     if isinstance(value, str):
         return [f"{indent}{key}: {scalar(value)}"]
     if isinstance(value, Mapping):
         lines = [f"{indent}{key}:"]
         for inner, part in value.items():
-            lines += _entry(inner, part, f"{indent}  ")
+            lines += entry(inner, part, f"{indent}  ")
         return lines
     if all(isinstance(item, str) for item in value):
         texts = [scalar(item) for item in value if isinstance(item, str)]
@@ -97,7 +108,7 @@ def _entry(key: str, value: Value, indent: str) -> list[str]:
     lines = [f"{indent}{key}:"]
     for item in value:
         assert isinstance(item, Mapping)  # a list holds texts or mappings
-        inside = [line for inner, part in item.items() for line in _entry(inner, part, "")]
+        inside = [line for inner, part in item.items() for line in entry(inner, part, "")]
         lines += [f"{indent}  {'- ' if n == 0 else '  '}{line}" for n, line in enumerate(inside)]
     return lines
 

@@ -69,11 +69,12 @@ def _is_there(repository: Repository, file: bundle.Generated) -> bool:
 
 
 def write(repository: Repository, path: str, data: bytes) -> None:
-    """Write one file of the bundle, whole or not at all."""
+    """Write one file of the bundle, whole or not at all; it stays as executable as it was."""
     full = repository.inside(repository.root / path)
     try:
         full.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(full, data)
+        mode = full.stat().st_mode & 0o777 if full.is_file() else None
+        write_atomically(full, data, mode=mode)
     except OSError as error:
         raise KnowError(f"{path}: cannot be written: {error.strerror}") from error
 
