@@ -17,7 +17,9 @@ from knowrepo.concepts import keeping
 from knowrepo.concepts.validate import check
 from knowrepo.distill import ledger, run
 from knowrepo.distill.ledger import LEDGER
-from knowrepo.distill.run import Outcome, Wanted
+from knowrepo.distill.looked import Looked
+from knowrepo.distill.pending import Wanted
+from knowrepo.distill.run import Outcome
 from knowrepo.errors import KnowError
 from knowrepo.git.layout import Repository
 from knowrepo.sessions.listing import find
@@ -459,7 +461,7 @@ def test_a_killed_run_neither_loses_nor_doubles(
     owner, name = {
         "note": (ledger.Journal, "note"), "write": (keeping, "write"),
         "ledger": (run, "write_ledger"), "clear": (ledger.Journal, "clear"),
-        "looked": (run.Looked, "save"),
+        "looked": (Looked, "save"),
     }[step]  # fmt: skip
     killed(monkeypatch, distill, owner, name, before=before)
     distill()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 import typer
@@ -17,17 +17,19 @@ if TYPE_CHECKING:
     from knowrepo.distill.model import Finder, Session
 
 
-def language_model(sessions: Iterable[Session], rules: Finder, *, yes: bool) -> Finder:
+def language_model(
+    pending: Callable[[str], Iterable[Session]], rules: Finder, *, yes: bool
+) -> Finder:
     """Return a finder that asks the user's language model, once a person agreed to what it takes.
 
-    ``sessions`` are those that will be asked about; ``rules`` find where there is
-    no answer. Raises KnowError where no model is configured, or nobody can be
-    asked.
+    ``pending`` gives the sessions that a finder of that name is yet to look at;
+    ``rules`` find where there is no answer. Raises KnowError where no model is
+    configured, or nobody can be asked.
     """
     from knowrepo.distill.llm import from_user_config
 
     finder = from_user_config(rules, remark=say)
-    estimate = finder.estimate(sessions)
+    estimate = finder.estimate(pending(finder.name))
     if estimate.questions:
         say(f"{finder.name}: {in_words(estimate)}")
         if not yes:

@@ -63,6 +63,10 @@ def distill(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print proposals and evidence; write nothing.")
     ] = False,
+    llm: Annotated[
+        bool, typer.Option("--llm", help="Ask the language model that you configured.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask whether it may be.")] = False,
     as_json: JsonOption = False,
     repo: RepoOption = None,
     quiet: QuietOption = False,
@@ -79,14 +83,19 @@ def distill(
       know distill
       know distill claude/5d0b8f0e --dry-run
       know distill --since 7d --type Decision --type Solution
+      know distill --since 7d --llm
     """
     from knowrepo.distill import run
-    from knowrepo.distill.run import Wanted
+    from knowrepo.distill.pending import Wanted, pending
 
     here = repository(repo)
     wanted = Wanted(_types(types or []), limit, bool(sessions), again, dry_run)
     found = _sessions(here, sessions or [], iso_date("since", since), agent, project)
     finds = finder(here)
+    if llm:
+        from knowrepo.cli.asking import language_model
+
+        finds = language_model(lambda name: pending(here, found, name, wanted), finds, yes=yes)
     outcomes: list[Outcome] = []
 
     def tell(outcome: Outcome) -> None:

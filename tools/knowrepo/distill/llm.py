@@ -90,6 +90,7 @@ class LlmFinder:
     def propose(self, session: Session) -> list[Proposal]:
         """See `Finder.propose`. What is not answered is found by the fallback."""
         if self._has_given_up:
+            self.unanswered += 1
             return self._by_fallback(session)
         condensed = condense(session, self._room)
         found: list[Proposal] = []

@@ -10,7 +10,7 @@ import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from knowrepo.sessions.record import Record, Role, SessionFacts
 
@@ -90,3 +90,11 @@ class Finder(Protocol):
 
     def propose(self, session: Session) -> list[Proposal]:
         """Return what a session gives reason for, in the order in which it was said."""
+
+
+@runtime_checkable
+class Asking(Protocol):
+    """A finder that asks somebody, and may get no answer."""
+
+    unanswered: int
+    """Questions without an answer so far; a session with one is looked at again."""

@@ -35,8 +35,8 @@ from knowrepo.distill.ledger import (
     read_ledger,
     write_ledger,
 )
-from knowrepo.distill.looked import Looked
-from knowrepo.distill.model import Finder, Proposal, Session
+from knowrepo.distill.model import Asking, Finder, Proposal, Session
+from knowrepo.distill.pending import ALL, Wanted, is_told, looked_by
 from knowrepo.distill.reading import session_of
 from knowrepo.distill.relate import Relations
 from knowrepo.errors import KnowError
@@ -65,17 +65,6 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What a run is to do. ``types`` and ``limit`` leave proposals for later."""
-
-    types: frozenset[str] = frozenset()
-    limit: int = 0
-    named: bool = False  # a person named just these sessions
-    again: bool = False  # those too that did not change
-    dry_run: bool = False
-
-
-@dataclass(frozen=True)
 class Done:
     """How many sessions a run looked at, and how many it knew as they are."""
 
@@ -89,7 +78,7 @@ def distill(
     finder: Finder,
     tell: Callable[[Outcome], None],
     *,
-    wanted: Wanted = Wanted(),
+    wanted: Wanted = ALL,
     advance: Callable[[int, int], None] = lambda _done, _total: None,
     waiting: Callable[[], None] = lambda: None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
@@ -116,6 +105,10 @@ def distill(
     return Done(looked, run.unchanged)
 
 
+def _unanswered(finder: Finder) -> int:
+    return finder.unanswered if isinstance(finder, Asking) else 0
+
+
 class _Run:
     """One run: what it knows of the bundle, and what it has written."""
 
@@ -135,7 +128,7 @@ class _Run:
         self._ledger = read_ledger(repository.root / LEDGER)
         self._journal = Journal(repository.locks / "distill.journal")
         self._journal.recover(self._ledger, self._read)
-        self._looked = Looked(repository.locks / "distilled.json", finder.name)
+        self._looked = looked_by(repository, finder.name)
         self._undecided = {*conflicts.unmerged(repository), *conflicts.marked(repository)}
         self._relations: Relations | None = None
         self._written = 0
@@ -161,25 +154,22 @@ class _Run:
         if reader is None:
             self._fail(archived, f"no reader for {archived.agent} here")
             return True
+        before = _unanswered(self._finder)
         try:
             found = session_of(self._repository, archived, reader)
-            proposals = self._finder.propose(found) if self._is_told(found) else []
+            proposals = self._finder.propose(found) if is_told(found, self._wanted) else []
         except OSError as error:
             self._fail(archived, f"cannot be read: {error.strerror or error}")
         except KnowError as error:
             self._fail(archived, error.message)
         else:
             whole = self._all(proposals, found)
-            if whole and not self._wanted.dry_run:
+            answered = _unanswered(self._finder) == before
+            if whole and answered and not self._wanted.dry_run:
                 keys = {one.key(p.session) for p in proposals for one in p.statements}
                 held = sorted(key for key in keys if self._ledger.concepts_of(key))
                 self._looked.note(archived.name, stamp, held)
         return True
-
-    def _is_told(self, session: Session) -> bool:
-        """Say whether a session is no housekeeping agent's, nor an unnamed sub-agent's."""
-        facts = session.facts
-        return not facts.helper and (self._wanted.named or not facts.sub_agent)
 
     def _fail(self, archived: Archived, note: str) -> None:
         self._tell(Outcome("failed", archived.name, note=note))
