@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from knowrepo.cli.common import JsonOption, RepoOption, repository, say, show, show_json
 from knowrepo.cli.fixing import difference
 from knowrepo.units import count
+
+if TYPE_CHECKING:
+    from knowrepo.concepts.migrate import Lifted
 
 
 def migrate(
@@ -44,23 +47,16 @@ def migrate(
     here = repository(repo)
     chosen = choose(here, paths or [])
     files: list[dict[str, object]] = []
-    changed, left = 0, 0
+    changed, left = 0, len(chosen.conflicts)
     for path, data in chosen.files.items():
         lifted = lift(path, data)
-        if lifted.data != data:
-            changed += 1
-            if not dry_run:
-                keeping.write(here, path, lifted.data)
-            elif not as_json:
-                show(difference(path, data, lifted.data))
-        left += len(lifted.left)
+        if lifted.data != data and not dry_run:
+            keeping.write(here, path, lifted.data)
+        if not as_json:
+            _tell(path, data, lifted, dry_run=dry_run)
+        changed, left = changed + (lifted.data != data), left + len(lifted.left)
         if lifted.done or lifted.left:
             files.append({"path": path, "done": list(lifted.done), "left": list(lifted.left)})
-        if not as_json:
-            for what in lifted.done if not dry_run else ():
-                show(f"{path}: {what}")
-            for reason in lifted.left:
-                say(f"{path}: not lifted: {reason}")
     for path in chosen.conflicts:
         say(f"{path}: in conflict, left alone")
     if as_json:
@@ -68,5 +64,15 @@ def migrate(
     ends = "not written" if dry_run else "not staged; look at them: git diff"
     told = f"{count(changed, 'file')} lifted, {ends}" if changed else "nothing to lift"
     say(f"{told}; {count(left, 'thing')} to lift by hand" if left else told)
-    if left or chosen.conflicts:
+    if left:
         raise typer.Exit(1)
+
+
+def _tell(path: str, before: bytes, lifted: Lifted, *, dry_run: bool) -> None:
+    """Print what was done to a file, or would be, and what could not be."""
+    if dry_run and lifted.data != before:
+        show(difference(path, before, lifted.data))
+    for what in lifted.done if not dry_run else ():
+        show(f"{path}: {what}")
+    for reason in lifted.left:
+        say(f"{path}: not lifted: {reason}")

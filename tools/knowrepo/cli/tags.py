@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from knowrepo.cli.common import JsonOption, RepoOption, repository, say, show, show_json
+from knowrepo.errors import KnowError, UsageError
 from knowrepo.units import count
 
 if TYPE_CHECKING:
@@ -131,8 +132,7 @@ def rename(
     """
     from knowrepo.cli.lifecycle import finish
     from knowrepo.concepts import bundle, retag
-    from knowrepo.concepts.model import is_concept_path, read_concept
-    from knowrepo.errors import KnowError, UsageError
+    from knowrepo.concepts.model import is_concept_path
 
     old, new = " ".join(old.split()), " ".join(new.split())
     if not old or not new or "," in old + new or old == new:
@@ -142,15 +142,21 @@ def rename(
     files = {p: data for p, data in bundle.read_tracked(here).items() if is_concept_path(p)}
     changed = retag.retagged(files, old, new)
     if not changed:
-        tags = {tag for path, data in files.items() for tag in read_concept(path, data).tags}
-        near = retag.near(old, tags - {new})
-        raise KnowError(
-            f"no tracked concept has the tag `{old}`",
-            hint=f"perhaps: {', '.join(near)}" if near else "know tags list",
-        )
+        raise _no_such_tag(files, old, new)
     done = dict.fromkeys(changed, f"{old} -> {new}")
     finish(here, {} if dry_run else changed, done, as_json=as_json)
     say(f"{count(len(changed), 'concept')}{', nothing is written' if dry_run else ''}")
+
+
+def _no_such_tag(files: dict[str, bytes], old: str, new: str) -> KnowError:
+    """Return the error where no concept has a tag, with those spelled nearly so."""
+    from knowrepo.concepts import retag
+    from knowrepo.concepts.model import read_concept
+
+    tags = {tag for path, data in files.items() for tag in read_concept(path, data).tags}
+    near = retag.near(old, tags - {new})
+    hint = f"perhaps: {', '.join(near)}" if near else "see them with: know tags list"
+    return KnowError(f"no tracked concept has the tag `{old}`", hint=hint)
 
 
 def staged(repo: RepoOption = None) -> None:
