@@ -8,6 +8,7 @@ in `codes`, the formats in `report`.
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections.abc import Callable, Iterable, Mapping
@@ -112,15 +113,16 @@ def _pages_by_processes(
     read = partial(_read_one, scope=scope)
     size = max(1, min(64, len(files) // (processes * 4)))
     try:
-        with ProcessPoolExecutor(processes, initializer=_leave_interrupts) as pool:
+        with ProcessPoolExecutor(processes, initializer=_prepare) as pool:
             return list(pool.map(read, files.items(), chunksize=size))
     except (OSError, ImportError, BrokenProcessPool):  # no semaphores, or no memory
         return None
 
 
-def _leave_interrupts() -> None:
-    """Leave ^C to the process that started this one: it says so once."""
+def _prepare() -> None:
+    """Leave ^C to the process that started this one, and look for garbage less often."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.set_threshold(50_000)  # a parse makes thousands of tokens that all go at once
 
 
 def _read_one(file: tuple[str, bytes], scope: Scope) -> Page:
