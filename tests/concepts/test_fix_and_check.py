@@ -1,4 +1,4 @@
-"""What the check calls fixable and what a fix mends are the same: tests/concepts/, once both are merged."""
+"""What the check calls fixable is what a fix mends, and nothing else."""
 
 from __future__ import annotations
 
