@@ -15,7 +15,8 @@ import pytest
 from helpers import git, transcript, user
 from knowrepo import __version__
 from knowrepo.cli.main import app, main
-from knowrepo.concepts import bundle, validate
+from knowrepo.concepts import bundle
+from knowrepo.concepts.checking import validate
 from knowrepo.git.layout import repository_at
 from knowrepo.sessions.readers import READERS
 

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from helpers import SHARED, git, make_repository
-from knowrepo.concepts import validate
+from knowrepo.concepts.checking import validate
 from knowrepo.git.layout import Repository
 from knowrepo.index.build import refresh
 from knowrepo.index.catalog import Catalog, Filter

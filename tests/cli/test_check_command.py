@@ -13,7 +13,7 @@ import pytest
 
 from helpers import concept, git, write
 from knowrepo.cli.main import main
-from knowrepo.concepts.codes import CODES
+from knowrepo.concepts.checking.codes import CODES
 
 GOOD = concept(description="D.")
 BAD = "---\ntitle: One: two\n---\n"

@@ -11,12 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers import concept, git, make_repository, unprivileged, write
-from knowrepo.concepts import create, templates
-from knowrepo.concepts.create import Author, alike, author, finished, form, found_title, near_type
+from knowrepo.concepts.checking.validate import check
 from knowrepo.concepts.document import parse
 from knowrepo.concepts.kinds import TYPES
 from knowrepo.concepts.model import read_concept
-from knowrepo.concepts.validate import check
+from knowrepo.concepts.writing import create, templates
+from knowrepo.concepts.writing.create import (
+    Author,
+    alike,
+    author,
+    finished,
+    form,
+    found_title,
+    near_type,
+)
 from knowrepo.errors import KnowError, UsageError
 
 JANE = Author("human:Jane")

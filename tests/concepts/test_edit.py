@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knowrepo.concepts import edit
 from knowrepo.concepts.document import parse
+from knowrepo.concepts.editing import edit
 from knowrepo.errors import KnowError
 
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from helpers import SHARED
 from knowrepo.concepts.document import parse
-from knowrepo.concepts.fix import mend
-from knowrepo.concepts.migrate import Lifted, lift
-from knowrepo.concepts.relink import Names
-from knowrepo.concepts.said import all_said
+from knowrepo.concepts.editing.fix import mend
+from knowrepo.concepts.editing.migrate import Lifted, lift
+from knowrepo.concepts.editing.relink import Names
+from knowrepo.concepts.editing.said import all_said
 
 PATHS = [
     "README.md",

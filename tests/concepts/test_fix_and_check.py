@@ -7,11 +7,11 @@ import re
 import pytest
 
 from helpers import SHARED
-from knowrepo.concepts.codes import FIXABLE
-from knowrepo.concepts.fix import mend
-from knowrepo.concepts.relink import Names
-from knowrepo.concepts.tree import ListedTree
-from knowrepo.concepts.validate import check
+from knowrepo.concepts.checking.codes import FIXABLE
+from knowrepo.concepts.checking.tree import ListedTree
+from knowrepo.concepts.checking.validate import check
+from knowrepo.concepts.editing.fix import mend
+from knowrepo.concepts.editing.relink import Names
 
 BUNDLES = SHARED / "okf" / "bundles"
 

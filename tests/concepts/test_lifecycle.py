@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from knowrepo.concepts import lifecycle, retag
 from knowrepo.concepts.document import parse
+from knowrepo.concepts.editing import lifecycle, retag
 from knowrepo.errors import KnowError
 
 A, B, C = "concepts/decisions/a.md", "concepts/decisions/b.md", "concepts/failures/c.md"

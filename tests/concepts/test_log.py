@@ -7,9 +7,9 @@ import subprocess
 import pytest
 
 from helpers import concept, git, write
-from knowrepo.concepts import log
-from knowrepo.concepts.log_file import LOG, MARK, updated
-from knowrepo.concepts.validate import check
+from knowrepo.concepts.checking.validate import check
+from knowrepo.concepts.writing import log
+from knowrepo.concepts.writing.log_file import LOG, MARK, updated
 from knowrepo.errors import KnowError
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from helpers import SHARED
 from knowrepo.concepts.document import parse
-from knowrepo.concepts.migrate import lift
+from knowrepo.concepts.editing.migrate import lift
 
 BUNDLES = SHARED / "okf" / "bundles"
 

@@ -7,9 +7,9 @@ import re
 import pytest
 
 from helpers import SHARED
-from knowrepo.concepts import edit
 from knowrepo.concepts.document import Document, parse
-from knowrepo.concepts.spans import other_kind
+from knowrepo.concepts.editing import edit
+from knowrepo.concepts.editing.spans import other_kind
 
 BUNDLES = SHARED / "okf" / "bundles"
 CONCEPTS = sorted(path for path in BUNDLES.rglob("*.md") if path.name not in {"index.md", "log.md"})

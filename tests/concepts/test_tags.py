@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from helpers import concept
+from knowrepo.concepts.checking.validate import check
 from knowrepo.concepts.markdown import links
 from knowrepo.concepts.model import Concept, read_concept
 from knowrepo.concepts.tags import INDEX, LARGE_FOLDER, index_files, read_tag_index, tag_index
-from knowrepo.concepts.validate import check
 
 CONCEPTS = [
     read_concept("concepts/b.md", concept("Two [stores]", tags=["git", "storage"]).encode()),

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from helpers import concept
-from knowrepo.concepts.validate import Finding, check
+from knowrepo.concepts.checking.validate import Finding, check
 
 ADVICE = {"OKF275", "OKF276", "OKF277"}  # titles and descriptions, which are not what is tested
 

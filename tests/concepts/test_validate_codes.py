@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import pytest
 
-from knowrepo.concepts.codes import CODES, FIXABLE, explain, is_non_conformance
-from knowrepo.concepts.findings import Finding
-from knowrepo.concepts.tree import ListedTree
-from knowrepo.concepts.validate import check
+from knowrepo.concepts.checking.codes import CODES, FIXABLE, explain, is_non_conformance
+from knowrepo.concepts.checking.findings import Finding
+from knowrepo.concepts.checking.tree import ListedTree
+from knowrepo.concepts.checking.validate import check
 
 Files = dict[str, str | bytes]
 NOW = datetime(2026, 11, 30, tzinfo=UTC)

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from knowrepo.concepts import markdown
+from knowrepo.concepts.checking.findings import Finding
+from knowrepo.concepts.checking.tree import ListedTree
+from knowrepo.concepts.checking.validate import check
 from knowrepo.concepts.document import parse
-from knowrepo.concepts.findings import Finding
 from knowrepo.concepts.markdown import outline
-from knowrepo.concepts.tree import ListedTree
-from knowrepo.concepts.validate import check
 
 HEAD = "---\ntype: X\n---\n"
 MANY = 20_000
@@ -135,7 +135,7 @@ def test_many_links_to_many_headings_and_a_long_chain_take_no_square_of_time():
 
 
 def test_processes_find_what_one_finds(monkeypatch):
-    from knowrepo.concepts import validate
+    from knowrepo.concepts.checking import validate
 
     files = {
         f"c{n}.md": (HEAD + f"[x](c{n + 2}.md)\n\n[^{n}] human: x\n").encode() for n in range(40)

@@ -14,7 +14,7 @@ from filelock import FileLock
 
 from helpers import assistant, concept, git, jsonl, make_repository, part_ways, user, write
 from knowrepo.concepts import keeping
-from knowrepo.concepts.validate import check
+from knowrepo.concepts.checking.validate import check
 from knowrepo.distill import ledger, run
 from knowrepo.distill.ledger import LEDGER
 from knowrepo.distill.looked import Looked

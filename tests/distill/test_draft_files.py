@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from knowrepo.concepts.checking.validate import check
 from knowrepo.concepts.document import parse
 from knowrepo.concepts.markdown import links, sections
-from knowrepo.concepts.validate import check
 from knowrepo.distill.files import Cited, Related, cited_paths, draft, neutral
 from knowrepo.distill.model import Proposal, Statement
 

@@ -14,7 +14,7 @@ from knowrepo.cli.tags import mention_drafts
 from knowrepo.units import count
 
 if TYPE_CHECKING:
-    from knowrepo.concepts.findings import Finding
+    from knowrepo.concepts.checking.findings import Finding
     from knowrepo.git.layout import Repository
 
 _FORMATS = ("text", "json", "sarif", "github")
@@ -100,7 +100,7 @@ def staged(
     Says nothing of notices, and nothing at all where there is nothing to mend.
     """
     from knowrepo.cli import own_files
-    from knowrepo.concepts.staged import check_staged
+    from knowrepo.concepts.checking.staged import check_staged
 
     here = repository(repo)
     found, files = check_staged(here, strict_spec=strict_spec)
@@ -113,8 +113,8 @@ def staged(
 
 def report(found: list[Finding], files: int, *, form: str, prefix: str, everything: bool) -> None:
     """Print the findings in a format, and the verdict in one line."""
-    from knowrepo.concepts import report as formats
-    from knowrepo.concepts.validate import is_conformant
+    from knowrepo.concepts.checking import report as formats
+    from knowrepo.concepts.checking.validate import is_conformant
 
     if form == "json":
         show_json(formats.as_json(found, files=files))
@@ -156,7 +156,7 @@ def _format(name: str, *, as_json: bool) -> str:
 
 
 def _explain(name: str) -> None:
-    from knowrepo.concepts.codes import CODES, explain, near
+    from knowrepo.concepts.checking.codes import CODES, explain, near
     from knowrepo.errors import UsageError
 
     code = CODES.get(name.strip().upper())
@@ -171,7 +171,7 @@ def _of_repository(
     repo: Repository, paths: list[Path], *, strict_spec: bool
 ) -> tuple[list[Finding], int]:
     from knowrepo.cli import own_files
-    from knowrepo.concepts import gather, validate
+    from knowrepo.concepts.checking import gather, validate
 
     selected = gather.of_paths(repo, paths) if paths else [gather.of_repository(repo)]
     found: list[Finding] = []
@@ -192,7 +192,7 @@ def _of_repository(
 def _of_bundle(
     folder: Path, paths: list[Path], *, strict_spec: bool
 ) -> tuple[list[Finding], int, str]:
-    from knowrepo.concepts import gather, validate
+    from knowrepo.concepts.checking import gather, validate
     from knowrepo.errors import UsageError
 
     if paths:

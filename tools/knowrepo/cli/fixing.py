@@ -34,8 +34,8 @@ def before_check(
 def _fix(here: Repository, paths: list[Path], *, dry_run: bool, quiet: bool) -> int:
     """Mend the concepts; returns how many changes there are. Nothing is staged."""
     from knowrepo.concepts import keeping
-    from knowrepo.concepts.chosen import choose, names_around
-    from knowrepo.concepts.fix import mend
+    from knowrepo.concepts.editing.chosen import choose, names_around
+    from knowrepo.concepts.editing.fix import mend
 
     chosen, names = choose(here, paths), names_around(here)
     files = 0

@@ -72,7 +72,7 @@ def graph(
 
 
 def _chosen(found: Graph, type_: str, tag: str) -> Graph:
-    from knowrepo.concepts.create import same_words
+    from knowrepo.concepts.writing.create import same_words
 
     if type_:
         found = found.only(lambda node: same_words(node.type) == same_words(type_))

@@ -35,8 +35,8 @@ def accept(
       know accept decisions/two-stores
       know accept "Retry uploads three times" cold-start
     """
-    from knowrepo.concepts import edit, lifecycle
     from knowrepo.concepts.bundle import drafts
+    from knowrepo.concepts.editing import edit, lifecycle
     from knowrepo.concepts.naming import resolve
 
     here = repository(repo)
@@ -90,7 +90,7 @@ def deprecate(
       know deprecate solutions/restart-the-daemon
       know deprecate one-store --by two-stores
     """
-    from knowrepo.concepts import edit, lifecycle
+    from knowrepo.concepts.editing import edit, lifecycle
     from knowrepo.concepts.naming import resolve
 
     here = repository(repo)
@@ -106,7 +106,8 @@ def deprecate(
 
 
 def _supersede(here: Repository, old: str, new: str, *, force: bool, as_json: bool) -> None:
-    from knowrepo.concepts import bundle, lifecycle
+    from knowrepo.concepts import bundle
+    from knowrepo.concepts.editing import lifecycle
     from knowrepo.concepts.model import concept_id, read_concept
     from knowrepo.concepts.naming import resolve
 

@@ -30,7 +30,7 @@ def log(
       know log --since 30d
       know log --write
     """
-    from knowrepo.concepts import log as history
+    from knowrepo.concepts.writing import log as history
     from knowrepo.errors import UsageError
 
     if write and since:
@@ -48,7 +48,7 @@ def log(
 
 def _write(here: Repository) -> None:
     from knowrepo.concepts import keeping
-    from knowrepo.concepts.log_file import LOG, updated
+    from knowrepo.concepts.writing.log_file import LOG, updated
     from knowrepo.errors import KnowError
     from knowrepo.git import plumbing
 

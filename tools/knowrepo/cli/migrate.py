@@ -12,7 +12,7 @@ from knowrepo.cli.fixing import difference
 from knowrepo.units import count
 
 if TYPE_CHECKING:
-    from knowrepo.concepts.migrate import Lifted
+    from knowrepo.concepts.editing.migrate import Lifted
 
 
 def migrate(
@@ -41,8 +41,8 @@ def migrate(
       know migrate concepts/tables
     """
     from knowrepo.concepts import keeping
-    from knowrepo.concepts.chosen import choose
-    from knowrepo.concepts.migrate import lift
+    from knowrepo.concepts.editing.chosen import choose
+    from knowrepo.concepts.editing.migrate import lift
 
     here = repository(repo)
     chosen = choose(here, paths or [])

@@ -14,8 +14,8 @@ from knowrepo.cli.common import RepoOption, repository, say, show
 from knowrepo.errors import KnowError, UsageError
 
 if TYPE_CHECKING:
-    from knowrepo.concepts.create import Author
     from knowrepo.concepts.model import Concept
+    from knowrepo.concepts.writing.create import Author
     from knowrepo.git.layout import Repository
 
 TagOption = Annotated[
@@ -53,7 +53,7 @@ def new(
       know new Decision "Retry uploads three times" --tag uploads
       know new Failure "The cache was never cleared" --edit
     """
-    from knowrepo.concepts import create
+    from knowrepo.concepts.writing import create
 
     if not kind:
         _list_types()
@@ -111,7 +111,8 @@ def remember(
       know remember --type Preference "Tabs, not spaces." --scope web/
       git log -1 --format=%B | know remember - --title "Why the cache went"
     """
-    from knowrepo.concepts import bundle, create, keeping
+    from knowrepo.concepts import bundle, keeping
+    from knowrepo.concepts.writing import create
 
     said = _text(text)
     called = create.checked_title(_writable("the title", title)) if title else ""
@@ -142,7 +143,7 @@ def remember(
 
 
 def _list_types() -> None:
-    from knowrepo.concepts.templates import TEMPLATES
+    from knowrepo.concepts.writing.templates import TEMPLATES
 
     widest = max(map(len, TEMPLATES))
     for name, template in TEMPLATES.items():
@@ -176,7 +177,7 @@ def _writable(what: str, text: str) -> str:
 
 def _text(given: str) -> str:
     """Return the text to remember, from standard input where it is `-`."""
-    from knowrepo.concepts.create import MOST_CHARACTERS, same_words
+    from knowrepo.concepts.writing.create import MOST_CHARACTERS, same_words
     from knowrepo.terminal import plain
 
     if given == "-":
@@ -200,7 +201,7 @@ def _text(given: str) -> str:
 
 
 def _author(here: Repository, by: str) -> Author:
-    from knowrepo.concepts.create import author
+    from knowrepo.concepts.writing.create import author
     from knowrepo.git.repo import author_name
 
     return author(author_name(here.root), by, os.environ)
@@ -234,8 +235,8 @@ def _remark(
     from collections import Counter
 
     from knowrepo.concepts import bundle
-    from knowrepo.concepts.create import near_type
     from knowrepo.concepts.near_tags import nearest
+    from knowrepo.concepts.writing.create import near_type
 
     concepts = bundle.read_concepts(here) if known is None else known
     type_ = near_type(kind, {concept.type for concept in concepts})

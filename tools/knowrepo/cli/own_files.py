@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from knowrepo.concepts.findings import Finding
+    from knowrepo.concepts.checking.findings import Finding
     from knowrepo.git.layout import Repository
 
 
 def of_configuration(repo: Repository) -> Iterator[Finding]:
     """Yield what is wrong with know.toml."""
-    from knowrepo.concepts.findings import Finding
+    from knowrepo.concepts.checking.findings import Finding
     from knowrepo.config import REPOSITORY_FILE, load_repository_config
 
     config = load_repository_config(repo.root)
@@ -25,7 +25,7 @@ def of_configuration(repo: Repository) -> Iterator[Finding]:
 
 def of_merges(repo: Repository) -> Iterator[Finding]:
     """Yield the concepts that a merge left in conflict."""
-    from knowrepo.concepts.findings import Finding
+    from knowrepo.concepts.checking.findings import Finding
     from knowrepo.concepts.model import FOLDER
     from knowrepo.git import plumbing
 
@@ -35,7 +35,7 @@ def of_merges(repo: Repository) -> Iterator[Finding]:
 
 def of_sessions(repo: Repository) -> Iterator[Finding]:
     """Yield what is wrong with the archive, and which command mends it."""
-    from knowrepo.concepts.findings import Finding
+    from knowrepo.concepts.checking.findings import Finding
     from knowrepo.sessions import conflicts
     from knowrepo.sessions.forget import is_forgotten
     from knowrepo.sessions.listing import find
@@ -61,7 +61,7 @@ def of_sessions(repo: Repository) -> Iterator[Finding]:
 
 def of_staged_sessions(repo: Repository) -> Iterator[Finding]:
     """Yield what is wrong with the sessions that the commit in the making brings."""
-    from knowrepo.concepts.findings import Finding
+    from knowrepo.concepts.checking.findings import Finding
     from knowrepo.git import making
     from knowrepo.sessions import conflicts, store
     from knowrepo.sessions.forget import is_forgotten

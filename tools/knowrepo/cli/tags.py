@@ -131,7 +131,8 @@ def rename(
       know tags rename authn auth
     """
     from knowrepo.cli.lifecycle import finish
-    from knowrepo.concepts import bundle, retag
+    from knowrepo.concepts import bundle
+    from knowrepo.concepts.editing import retag
     from knowrepo.concepts.model import is_concept_path
 
     old, new = " ".join(old.split()), " ".join(new.split())
@@ -150,7 +151,7 @@ def rename(
 
 def _no_such_tag(files: dict[str, bytes], old: str, new: str) -> KnowError:
     """Return the error where no concept has a tag, with those spelled nearly so."""
-    from knowrepo.concepts import retag
+    from knowrepo.concepts.editing import retag
     from knowrepo.concepts.model import read_concept
 
     tags = {tag for path, data in files.items() for tag in read_concept(path, data).tags}

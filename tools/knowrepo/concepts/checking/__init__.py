@@ -1,0 +1,1 @@
+"""Checking a bundle against OKF, and saying what is to be mended."""

@@ -1,0 +1,117 @@
+"""What a commit in the making can have changed: for the hook, which must be quick.
+
+Owns the choice of files. Content and names are those of git's index, as the
+commit will have them. Beside the files that the commit changes, those are
+looked at that link to what it removes, and the names and titles of all others.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Iterator, Mapping
+from urllib.parse import quote
+
+from knowrepo.concepts import tags
+from knowrepo.concepts.checking.findings import Finding
+from knowrepo.concepts.checking.gather import symbolic_link
+from knowrepo.concepts.checking.rules import names
+from knowrepo.concepts.checking.tree import ListedTree
+from knowrepo.concepts.checking.validate import check
+from knowrepo.concepts.model import FOLDER
+from knowrepo.git import making, plumbing
+from knowrepo.git.layout import Repository
+
+_OF_LINKS = frozenset(
+    {"OKF201", "OKF202", "OKF232", "OKF233", "OKF236", "OKF237", "OKF239", "OKF286"}
+)
+
+
+def check_staged(repository: Repository, *, strict_spec: bool = False) -> tuple[list[Finding], int]:
+    """Check what the commit in the making changes; returns the findings and how many files."""
+    changes = making.staged_changes(repository)
+    gone = [path for status, path in changes if status == "D"]
+    changed = {path for status, path in changes if status != "D"}
+    mine = {path for path in changed if path.startswith(f"{FOLDER}/")}
+    if not mine and not gone:
+        return [], 0
+    tracked = plumbing.tracked(repository, for_commit=True)
+    linked = set(plumbing.symbolic_links(repository, ".", for_commit=True))
+    with making.BlobReader(repository) as blobs:
+        tree = ListedTree((*tracked, *linked), lambda path: blobs.read(tracked.get(path, "0" * 40)))
+        files = _read(tree, (path for path in mine & set(tracked) if path.endswith(".md")))
+        found = check(
+            files, tree, strict_spec=strict_spec, whole_bundle=False,
+            titles=_titles(tree, set(files) | set(gone)),
+        )  # fmt: skip
+        inside = [path for path in tracked if path.startswith(f"{FOLDER}/")]
+        found += names.collisions(inside, mine)
+        others = _read(tree, _may_link_to(repository, gone, tree, set(files)))
+        found += _broken(others, tree, gone)
+    for path in sorted(mine & linked):
+        found += symbolic_link(repository.root, path)
+    odd = set(plumbing.undecodable(repository, FOLDER))
+    found += [
+        Finding(path, 1, 1, "OKF208", "the name is not UTF-8; rename the file")
+        for path in sorted(odd & mine)
+    ]
+    return sorted(set(found)), len(files) + len(others)
+
+
+def _read(tree: ListedTree, paths: Iterable[str]) -> dict[str, bytes]:
+    found = {path: tree.read(path) for path in sorted(paths)}
+    return {path: data for path, data in found.items() if data is not None}
+
+
+def _titles(tree: ListedTree, without: set[str]) -> Mapping[str, str]:
+    """Return the titles of the other concepts, as the tag index has them."""
+    data = tree.read(tags.TAG_INDEX) or b""
+    entries = ((tags.concept_path(e.concept), e.title) for e in tags.read_tag_index(data))
+    return {path: title for path, title in entries if path not in without and tree.kind(path)}
+
+
+def _may_link_to(
+    repository: Repository, gone: list[str], tree: ListedTree, without: set[str]
+) -> Iterator[str]:
+    """Yield the files of the bundle in which the name of something removed stands."""
+    words: set[str] = set()
+    for path in gone:
+        name = posixpath.basename(path)
+        words |= _spellings(name)
+        if name.endswith(".md"):
+            for spelling in _spellings(name.removesuffix(".md")):
+                words |= {f"({spelling})", f"/{spelling})", f"({spelling}#", f"/{spelling}#"}
+        folder = posixpath.dirname(path)
+        while folder and not tree.kind(folder):  # the last file of it went
+            words |= _spellings(posixpath.basename(folder))
+            folder = posixpath.dirname(folder)
+    for path in making.with_words(repository, FOLDER, sorted(words)):
+        if path.endswith(".md") and path not in without:
+            yield path
+
+
+def _spellings(name: str) -> set[str]:
+    return {name, quote(name), quote(name, safe="/()!'*,;:@&=+$")}
+
+
+def _broken(others: Mapping[str, bytes], tree: ListedTree, gone: list[str]) -> Iterator[Finding]:
+    """Yield the links that lead somewhere as long as what the commit removes is there."""
+    if not others:
+        return
+    before = ListedTree((*_paths(tree), *gone), tree.read)
+    known = {
+        finding
+        for finding in check(others, before, whole_bundle=False)
+        if finding.code in _OF_LINKS
+    }
+    for finding in check(others, tree, whole_bundle=False):
+        if finding.code in _OF_LINKS and finding not in known:
+            yield finding
+
+
+def _paths(tree: ListedTree, folder: str = "") -> Iterator[str]:
+    for name in tree.names(folder):
+        path = f"{folder}/{name}" if folder else name
+        if tree.kind(path) == "folder":
+            yield from _paths(tree, path)
+        else:
+            yield path

@@ -1,0 +1,1 @@
+"""Changing concepts that are there, and no byte more than is meant."""

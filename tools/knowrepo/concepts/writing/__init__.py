@@ -1,0 +1,1 @@
+"""New concepts, and the log of what became of them."""
