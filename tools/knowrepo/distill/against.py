@@ -11,7 +11,7 @@ import re
 from knowrepo.distill.sentences import Sentence
 
 _QUESTION = re.compile(
-    r"\?\W*$|^(?:(?:and|but|so|ok|okay|also|hm+|then|wait|please|q),?:? )*"
+    r"\?\W*$|^(?:(?:and|or|but|so|ok|okay|also|hm+|then|wait|please|q),?:? )*"
     r"(?:(?:can|could|would|should|shall|will|do|does|did|is|are|was|were|has|have|am|may) "
     r"(?:you|we|i|it|they|there|this|that|the|these|those|someone|anyone)\b|"
     r"(?:what|why|how|which|who|where|when) (?:is|are|was|were|do|does|did|can|could|should|would|"

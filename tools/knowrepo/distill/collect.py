@@ -16,7 +16,7 @@ from knowrepo.distill.cues import Meaning, Turn, meaning
 from knowrepo.distill.group import Said
 from knowrepo.distill.model import Kind, Session, Statement
 from knowrepo.distill.sentences import Sentence, sentences
-from knowrepo.index.text import stems
+from knowrepo.index.text import stem, stems
 from knowrepo.sessions.record import Record
 
 MOST_STATEMENTS = 1500
@@ -36,6 +36,17 @@ _TAKEN_BACK = re.compile(
 _TAKES_BACK = re.compile(
     r"^(?:(?:ok|okay|actually|so|now)[,.]? )*(?:let me |i'll |i'm )?(?:revert|undo|"
     r"roll(?:ing)? back|backing out)(?:ing|ed)? "
+)
+
+
+# Words by which such things are said, whatever the matter is.
+_COMMON = frozenset(
+    stem(word)
+    for word in """
+    actual add added bug cause caused change changed decided decision fix fixed fixes fixing
+    instead issue issues key let lets made make makes need needs now option problem rather real
+    reason removed root solution update updated use used uses using want wants
+    """.split()
 )
 
 
@@ -155,7 +166,7 @@ def _meant(place: _Place, sentence: Sentence, found: Meaning, breath: str) -> Sa
 
 
 def _stems(text: str) -> frozenset[str]:
-    return frozenset(stems(_ADDRESS.sub(" ", text))) if text else frozenset()
+    return frozenset(stems(_ADDRESS.sub(" ", text))) - _COMMON if text else frozenset()
 
 
 def _block(said: list[Sentence], sentence: Sentence) -> str:

@@ -95,6 +95,8 @@ def _under_heading(sentence: Sentence, turn: Turn) -> Meaning | None:
     """Return what a sentence is by what it stands under."""
     if not sentence.heading or not sentence.first or len(sentence.plain) < _LISTED:
         return None
+    if sentence.plain.endswith(":"):  # it leads something else in
+        return None
     says = _heading_says(sentence.heading)
     if says in {"decisions", "decision", "rejection"}:
         if (turn.user and not turn.document) or (sentence.nth and not sentence.item):
@@ -112,7 +114,8 @@ def _under_heading(sentence: Sentence, turn: Turn) -> Meaning | None:
 
 def _listed(sentence: Sentence, says: str, *, apart: bool) -> Meaning | None:
     """Return what a sentence is under a heading that names decisions."""
-    if sentence.plain.startswith(_NOT_DECIDED):
+    bare = sentence.plain.rpartition(": ")[2] in {"qu0te", "c0de"}  # its words are quoted
+    if bare or sentence.plain.startswith(_NOT_DECIDED):
         return None
     if says == "rejection":
         return Meaning("rejection", 0.85, own=sentence.item and apart)

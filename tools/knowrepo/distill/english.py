@@ -198,8 +198,8 @@ _DECISIONS = (
          r"(?:^|[,.;] |and |then |please |just )(?:use|keep|go with|stick (?:to|with)) .{3,}"
          r"(?:instead of|rather than|,? not |instead\b)"),
     _cue("decision", 0.7, USER, "instead",
-         r"^(?:no,? )?instead of .{4,}, (?:we|use|do|have|make|it|let's|"
-         r"just)\b.{6,}", r".{12,}\binstead$"),
+         r"^(?:no,? )?instead of .{4,}, (?:we|use|do|have|make|it|let's|just)\b.{6,}",
+         r"^(?!.*\b(?:check|look|see|try|run|test|read|show|tell)\b).{12,}\binstead$"),
 )  # fmt: skip
 
 _REJECTIONS = (
@@ -208,7 +208,7 @@ _REJECTIONS = (
          r"discarded|"
          r"decided against|declined)\b.{6,}"),
     _cue("rejection", 0.85, ANY, "considered",
-         r"\b(?:was|were|we|i|also) considered\b.{3,}\b(?:but|because|rejected|however|"
+         r"\b(?:was|were|we|i|also) considered\b.*?\b(?:but|because|rejected|however|"
          r"not)\b.{6,}"),
     _cue("rejection", 0.72, REPORT, "removed deleted dropped",
          r"^(?:removed|deleted|dropped) (?!unused|dead|the now|duplicate|\d)(?![^(]*\b(?:tests?|"
@@ -299,7 +299,7 @@ DECIDED = re.compile(
     r"\b(?:decisions?|agreed|principles?|confirmed choices)\b"
     r"(?! (?:logic|matrix|heuristic|tree|criteria|table|flow|points?|needed|log|record))"
 )
-SEVERAL = re.compile(r"\b(?:decisions|principles|choices|agreed)\b|s$")
+SEVERAL = re.compile(r"\b(?:decisions|principles|choices|agreed)\b")
 REJECTED = re.compile(r"\b(?:rejected|ruled out|discarded|non-goals?|not chosen)\b")
 ROOT_CAUSE = re.compile(r"\broot causes?\b")
 PROBLEM = re.compile(r"^(?:the )?(?:cause|bug|problem|issue)$")

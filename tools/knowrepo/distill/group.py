@@ -22,19 +22,19 @@ _BACKED = 0.06  # what each other turn that says it again adds
 _CANDIDATES = 12  # matters that a statement is compared with
 _COMMON = 40  # matters of one stem beyond which the stem leads to none of them
 _MEMBERS = 40  # statements of a matter that are kept
-_SAME, _BLOCK, _LIST, _TURN, _NEAR, _FAR = (
-    0.8,
-    0.15,
-    0.25,
-    0.42,
-    0.42,
-    0.5,
-)  # likeness that is enough
-_CLOSE = 6  # turns apart that count as near
-_WORK, _WORKED, _STRETCH = frozenset({"cause", "fix"}), 0.3, 12  # while one thing is being mended
-_FIXES = 0.18  # likeness of a cause and the fix that follows it
+_LATEST = 8  # of them that another is compared with
 _BREATH = 0.9  # how far what stands around a statement counts
 _OPPOSED = 0.3  # likeness of what is said and what takes it back
+_CLOSE, _STRETCH = 6, 12  # turns apart that are near; in which one thing is being mended
+
+# Likeness from which on two statements are of one matter, by where they stand.
+_SAME = 0.8  # anywhere
+_IN_BLOCK, _IN_LIST, _IN_TURN = 0.15, 0.25, 0.42
+_NEAR, _FAR = 0.42, 0.5
+_UNLIKE = 0.6  # a user's wish, and what went wrong with it
+_MENDED, _MENDED_FAR = 0.18, 0.3  # a cause and its fix
+_AT_WORK, _AT_WORK_FAR = 0.3, 0.4  # two causes, two fixes
+_WORK = frozenset({"cause", "fix"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,8 @@ class _Gathering:
         best, place = 0.0, -1
         for number in self._candidates(said):
             closeness = max(
-                (self._nearness(said, other) for other in self.matters[number].members), default=0.0
+                (self._nearness(said, other) for other in self.matters[number].members[-_LATEST:]),
+                default=0.0,
             )
             if closeness > best:
                 best, place = closeness, number
@@ -133,7 +134,7 @@ class _Gathering:
         matter = self.matters[place]
         if len(matter.members) < _MEMBERS:
             matter.members.append(said)
-            for stem in said.stems:
+            for stem in said.stems | said.around:
                 where = self._by_stem[stem]
                 if not where or where[-1] != place:
                     where.append(place)
@@ -155,27 +156,41 @@ class _Gathering:
         """Return likeness as a share of what is enough; from 1 on they belong together."""
         likeness = self._rarity.likeness(said.stems, other.stems)
         if said.turn == other.turn:
-            listed = bool(said.heading) and said.heading == other.heading
-            if listed and said.own and other.own:
-                return 0.0
-            if listed and said.one and other.one:
-                return 1.0
-            if said.block == other.block:
-                return 0.1 + likeness / (_TURN if said.statement.role == "user" else _BLOCK)
-            if said.kind == other.kind == "rejection" and listed and said.block - other.block <= 2:
-                return 1.0
-            if other.kind == "cause" and said.kind == "fix":
-                return max(likeness / _FIXES, 1.0 if said.block - other.block <= 2 else 0.0)
-            return likeness / (_LIST if listed else _TURN)
-        if {other.kind, said.kind} == _WORK and said.turn - other.turn <= _STRETCH:
-            return likeness / _FIXES
+            return _within(said, other, likeness)
         if other.around:
             likeness = max(likeness, _BREATH * self._rarity.covered(said.stems, other.around))
-        if said.kind == other.kind and said.kind in _WORK and said.turn - other.turn <= _STRETCH:
-            likeness *= _NEAR / _WORKED
         if likeness >= _SAME:
             return 1.0 + likeness
-        return likeness / (_NEAR if said.turn - other.turn <= _CLOSE else _FAR)
+        return likeness / _enough(said, other)
+
+
+def _within(said: Said, other: Said, likeness: float) -> float:
+    """Return the nearness of two statements of one turn."""
+    listed = bool(said.heading) and said.heading == other.heading
+    apart = said.block - other.block
+    if listed and said.own and other.own:
+        return 0.0
+    if listed and said.one and other.one:
+        return 1.0
+    if apart == 0:
+        return 0.1 + likeness / (_IN_TURN if said.statement.role == "user" else _IN_BLOCK)
+    if listed and said.kind == other.kind == "rejection" and apart <= 2:
+        return 1.0
+    if other.kind == "cause" and said.kind == "fix":
+        return max(likeness / _MENDED, 1.5 - apart / 10)  # the nearest cause, up to five blocks up
+    return likeness / (_IN_LIST if listed else _IN_TURN)
+
+
+def _enough(said: Said, other: Said) -> float:
+    """Return the likeness that makes two statements of different turns one matter."""
+    apart = said.turn - other.turn
+    if {said.kind, other.kind} == _WORK:
+        return _MENDED if apart <= _STRETCH else _MENDED_FAR
+    if said.kind == other.kind and said.kind in _WORK:
+        return _AT_WORK if apart <= _STRETCH else _AT_WORK_FAR
+    if _WORK & {said.kind, other.kind} and "user" in {said.statement.role, other.statement.role}:
+        return _UNLIKE
+    return _NEAR if apart <= _CLOSE else _FAR
 
 
 def _take_back(matter: Matter, withdrawals: Sequence[Said], rarity: _Rarity) -> None:
@@ -214,7 +229,7 @@ def _lead(matter: Matter) -> Said | None:
 def _standing(said: Said) -> float:
     """Return how well a statement stands alone: a short one, or one of a pronoun, stands less."""
     words = said.statement.text.casefold().split()
-    short = (0.0, 0.15, 0.25)[(len(said.stems) < 4) + (len(said.stems) < 3)]
+    short = (0.0, 0.15, 0.25)[(len(said.stems) < 3) + (len(said.stems) < 2)]
     vague = 0.2 if words[0] in _PRONOUNS else 0.0
     loose = 0.1 if len(said.stems) < 7 and not _OBJECTS.isdisjoint(words[1:4]) else 0.0
     return said.statement.weight - short - vague - loose

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from knowrepo import __version__
 from knowrepo.distill import wording
 from knowrepo.distill.collect import Collector
 from knowrepo.distill.group import Matter, Said, matters
@@ -19,6 +18,8 @@ from knowrepo.distill.model import Kind, Proposal, Session, Statement
 from knowrepo.distill.tagging import Background, Tagger, Unknown, tag_words
 from knowrepo.sessions.record import Record
 
+RULES = 1
+"""The version of the rules: with another one every session is looked at again."""
 MOST_EVIDENCE = 8
 """Statements of a proposal."""
 
@@ -45,7 +46,7 @@ class Watcher(Protocol):
 class RulesFinder:
     """Proposes concepts by rules; implements `model.Finder`."""
 
-    name = f"knowrepo-rules/{__version__}"
+    name = f"knowrepo/rules-{RULES}"
 
     def __init__(
         self,
@@ -81,7 +82,7 @@ class RulesFinder:
         lead = matter.lead
         if lead is None:
             return None
-        title = wording.title(lead.statement.text)
+        title = _title(lead.statement)
         if not title:
             return None
         evidence = _evidence(matter, lead)
@@ -94,6 +95,13 @@ class RulesFinder:
             statements=tuple(evidence),
             tags=self._tagger.tags(texts, heard),
         )
+
+
+def _title(statement: Statement) -> str:
+    question, mark, answer = statement.text.partition("? ")
+    if statement.role == "tool" and mark:  # what a tool asked the user
+        return wording.answered(question, answer)
+    return wording.title(statement.text, why=statement.kind == "cause")
 
 
 def _heard(session: Session, statements: Sequence[Said]) -> Mapping[str, int]:

@@ -35,10 +35,17 @@ _FILLER = re.compile(
 _SAYS = (
     (re.compile(r"^(?:i|we) (?:really |strongly )?(?:think|believe|feel|guess|"
                 r"suppose)(?: that)?[, ]+", re.I), ""),
+    (re.compile(
+        r"^the (?:\w+ )?(?:error|failure|issue|problem|bug|crash)s? (?:occur|happen)(?:s|ed|"
+        r"red)? because ", re.I
+    ), ""),
     (re.compile(r"^(?:the |here's the |actual |real )*root cause(?: here)? (?:is|"
                 r"was)(?: that)?:?\s+", re.I), ""),
-    (re.compile(r"^the (?:\w+ ){0,2}(?:issue|problem|bug|culprit|cause|reason)(?: here)? (?:is|"
-                r"was)(?: that|:)\s+", re.I), ""),
+    (re.compile(
+        r"^(?:[^,]{0,30}, (?:so )?)?the (?:\w+ ){0,2}(?:issue|problem|bug|culprit|cause|"
+        r"reason)(?: here| now)? "
+        r"(?:is|was)(?: now| of course)*(?: that\b|:)?\s+", re.I
+    ), ""),
     (re.compile(r"\bi (?:mostly |actually |only )?(?:thought|meant)(?: that)?:? ", re.I), ""),
     (re.compile(r"^the (?:\w+ )?(?:fix|solution)(?: here)?(?: is to| was to|"
                 r":) not\s+", re.I), "Do not "),
@@ -58,15 +65,25 @@ _SAYS = (
     (re.compile(r"^(?:i|we) want (.{3,40}?) to (be|have|use|go|get)\b", re.I), r"\1 should \2"),
     (re.compile(r"^we (?:definitely |really )?should (?:also |definitely )?(?!not)", re.I), ""),
 )  # fmt: skip
-_CUTS = re.compile(
-    r"(?:,? (?:because|since|so that|so|which|as|but|while|where|when|given|otherwise)\b|;|:|,|"
-    r" [—–-] | \()"
-)
+# Where a title may end: before a clause or an aside, before what explains, before a phrase.
+_REASONS = re.compile(r",? (?:because|since|so that|so|given|as)\b")
+_CLAUSES = re.compile(r",? (?:which|but|while|where|when|otherwise|and then|then|unless)\b|;")
+_ASIDES = re.compile(r" [—–-] | \(")
+_COLONS = re.compile(r": ")
 _LEADING = re.compile(
-    r"^(?:after|before|when|whenever|if|once|while|in|on|for|during|with|without|since|because|"
-    r"as|although)\b[^,]{3,100}, (?=.{25,})",
+    r"^(?:after|before|when|whenever|if|once|while|in|on|for|during|with|without|since|because|as|"
+    r"although)\b[^,]{3,100}, (?=.{25,})",
     re.I,
 )
+_TOPIC_START = re.compile(r"^(?:which|what)\s+(?=\w)", re.I)
+_TOPIC_END = re.compile(
+    r" (?:do|would|should) (?:you|we|i) (?:want|like|prefer|use|have)(?: me)?(?: to (?:use|"
+    r"have))?\b",
+    re.I,
+)
+_SHOULD_WE = re.compile(r"(?<=\w) should (?:we|i) ", re.I)
+_BRACKETS = re.compile(r"\s*\([^()]*\)")
+_ADVICE = re.compile(r"\s*\((?:recommended|default)\)", re.I)
 _PHRASES = re.compile(
     r" (?:for|in|on|with|from|to|by|of|into|at|and|or|via|per|under|after|before|instead|rather)\b"
 )
@@ -79,22 +96,24 @@ _DANGLING = re.compile(
 )
 
 
-def title(text: str) -> str:
-    """Return a title of at most 80 characters, or an empty string where there is none to be had."""
+def title(text: str, *, why: bool = False) -> str:
+    """Return a title of at most 80 characters, or an empty string where there is none to be had.
+
+    ``why``: the text says why something went wrong.
+    """
     said = _plain(
         _ADDRESS.split(text, maxsplit=1)[0]
         if len(_ADDRESS.split(text, maxsplit=1)[0]) > 25
         else _ADDRESS.sub("", text)
     )
-    for pattern, instead in _SAYS:
-        said = _FILLER.sub("", pattern.sub(instead, said, count=1))
+    said = _as_said(said)
     if len(said) > LONGEST_TITLE:
-        said = _LEADING.sub("", said)
+        said = _as_said(_LEADING.sub("", said))
     said = said.strip().rstrip(".!:;,")
     held = PLACEHOLDER.search(said)
     if held:
         said = said[: held.start()].rstrip()
-    short = _shortened(said, LONGEST_TITLE)
+    short = _shortened(said, LONGEST_TITLE, why=why)
     if held and len(short.split()) < 4:
         return ""
     return _capital(short)
@@ -111,6 +130,21 @@ def description(text: str, reason: str = "", *, named: str = "") -> str:
     return said if said.endswith((".", "!", "?", "…")) else f"{said}."
 
 
+def answered(question: str, answer: str) -> str:
+    """Return the title of what was answered to a question: its topic, and the answer."""
+    topic = _TOPIC_END.sub("", _TOPIC_START.sub("", question.strip()).rstrip("? "))
+    topic = _BRACKETS.sub("", _SHOULD_WE.sub(" to ", topic))
+    said = _ADVICE.sub("", answer.strip())
+    return _capital(_shortened(f"{topic}: {said}", LONGEST_TITLE)) if said else ""
+
+
+def _as_said(said: str) -> str:
+    """Leave out how it was said: `the fix is to`, `let's`."""
+    for pattern, instead in _SAYS:
+        said = _FILLER.sub("", pattern.sub(instead, said, count=1))
+    return said
+
+
 def _plain(text: str) -> str:
     said = _STRAY.sub("", text.strip())
     for _ in range(3):
@@ -118,14 +152,23 @@ def _plain(text: str) -> str:
     return said
 
 
-def _shortened(said: str, most: int) -> str:
-    """Cut at the last clause that leaves enough, else between two words."""
+def _shortened(said: str, most: int, *, why: bool = False) -> str:
+    """Cut at the last clause that leaves enough, else between two words.
+
+    With ``why`` a reason is not cut off: it is what the text is about.
+    """
     if len(said) <= most:
         return _balanced(said)
-    for pattern, least in ((_CUTS, most * 2 // 5), (_PHRASES, most * 3 // 5)):
-        ends = [match.start() for match in pattern.finditer(said, 0, most + 1)]
-        if ends and ends[-1] >= least and said.count(" ", 0, ends[-1]) >= _FEWEST - 1:
-            return _balanced(_DANGLING.sub("", said[: ends[-1]]).rstrip())
+    places = [*_CLAUSES.finditer(said, 0, most + 1)]
+    colons = [] if why else [*_COLONS.finditer(said, 0, most + 1)]
+    if not why:
+        places += [*_ASIDES.finditer(said, 0, most + 1), *_REASONS.finditer(said, 0, most + 1)]
+    phrases = [*_PHRASES.finditer(said, 0, most + 1)]
+    tries = ((places, most // 3), (colons, most // 3), (phrases, most * 3 // 5))
+    for found, least in tries:
+        end = max((match.start() for match in found), default=0)
+        if end >= least and said.count(" ", 0, end) >= _FEWEST - 1:
+            return _balanced(_DANGLING.sub("", said[:end]).rstrip())
     cut = said.rfind(" ", 0, most)
     return _balanced(_DANGLING.sub("", said[: cut if cut > 0 else most - 1]).rstrip()) + "…"
 
@@ -143,7 +186,7 @@ def _balanced(said: str) -> str:
 
 def _capital(said: str) -> str:
     """Begin with a capital, unless the first word is a name of code."""
-    first = said.split(" ", 1)[0]
+    first = said.split(" ", 1)[0].replace("'", "").replace("’", "")
     if first.isascii() and first.isalpha() and first.islower():
         return said[:1].upper() + said[1:]
     return said
