@@ -140,6 +140,14 @@ def test_other_languages_give_nothing(text: str):
         assert meanings(text, turn) == []
 
 
+def test_a_change_under_a_heading_of_what_was_mended_is_a_fix():
+    told = "## {}\n\n- Moved the lock into the store so that two writers cannot meet"
+    assert leads(told.format("Fixed bug 2: two writers met"), REPORT) == ["fix"]
+    assert leads(told.format("Store"), REPORT) == ["decision"]
+    (found,) = meanings("## Bug 2 fixed\n\n- Moved the lock of the writers into the store", REPORT)
+    assert (found.kind, found.weight < LEAD) == ("fix", True)
+
+
 def test_only_what_a_person_typed_is_a_wish():
     for turn in (WORKING, REPORT, PLAN, Turn(user=True)):
         assert leads("always run the formatter before you commit", turn) == []

@@ -25,7 +25,7 @@ from knowrepo.distill.model import Proposal, Session, Statement
 from knowrepo.distill.rules import RulesFinder
 from knowrepo.sessions.lines import Line, read_lines
 from knowrepo.sessions.readers import recognise
-from knowrepo.sessions.record import Record, SessionFacts
+from knowrepo.sessions.record import Record
 from knowrepo.sessions.source import Source
 
 KINDS = ("decision", "rejection", "cause", "fix", "preference", "correction")
@@ -85,8 +85,8 @@ def proposals(file: str) -> list[Proposal]:
             with path.open("rb") as stream:
                 yield from read_lines(stream)
 
-    records = found.reader.read(Lines())
-    return RulesFinder().propose(Session(path.stem, file, SessionFacts(), records))
+    facts = found.reader.facts(Lines(), path.stem)
+    return RulesFinder().propose(Session(path.stem, file, facts, found.reader.read(Lines())))
 
 
 def place(spoken: list[Record], statement: Statement) -> Span:

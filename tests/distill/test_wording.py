@@ -30,6 +30,7 @@ REDACTED = "[redacted" + ":aws-key]"
         ("I thought we removed the trace files", "We removed the trace files"),
         ("parseHeader no longer eats the last line", "parseHeader no longer eats the last line"),
         ("No batching: all parts go to one call", "No batching: all parts go to one call"),
+        ("store.py - Took the lock first", "Took the lock first"),
         ("no, keep the order of the lines", "Keep the order of the lines"),
     ],
 )

@@ -19,6 +19,7 @@ from knowrepo.distill.sentences import Sentence
 
 _WORD = re.compile(r"[a-z']+")
 _SUPPORT = 0.5  # the weight of what says something of a matter, and cannot stand alone
+_CHANGE = 0.6  # the weight of a change that is said to mend something, and not how
 _LABELLED = 24  # characters after a label that say something
 _LONGEST_HEADING = 60
 _LISTED = 12  # characters of a decision in a list, at least
@@ -166,7 +167,16 @@ def _best(sentence: Sentence, turn: Turn) -> Meaning | None:
             continue
         if cue.pattern.search(plain) or (named and cue.pattern.search(plain[named.end() :])):
             best = cue
-    return Meaning(best.kind, best.weight) if best else None
+    return _mended(sentence, plain, best, turn)
+
+
+def _mended(sentence: Sentence, plain: str, best: Cue | None, turn: Turn) -> Meaning | None:
+    """Return what a sentence is, a change under a heading like `Fixed bug 2` being a fix."""
+    mends = turn.settled and english.MENDING.search(sentence.heading)
+    if best is None:
+        return Meaning("fix", _CHANGE) if mends and english.CHANGE.match(plain) else None
+    changed = mends and best.where == english.REPORT and best.kind == "decision"
+    return Meaning("fix" if changed else best.kind, best.weight)
 
 
 def _counts(where: str, turn: Turn) -> bool:

@@ -83,6 +83,8 @@ _WHY = one_of(
     "preserve|respect)",
 )  # fmt: skip
 _UPKEEP = r"(?!.*\b(?:tests?|assertions?|mocks?|lint\w*|comments?|imports?|docs?|typos?)\b)"
+CHANGE = re.compile(rf"(?:i )?(?:\w+ly )?{_DID}\b{_UPKEEP}.{{12,}}")
+"""How an agent says what it changed."""
 _AIM = one_of(
     "use", "go "
            "with", "make", "keep", "remove", "drop", "rename", "move", "call", "change", "switch",
@@ -213,7 +215,7 @@ _REJECTIONS = (
     _cue("rejection", 0.72, REPORT, "removed deleted dropped",
          r"^(?:removed|deleted|dropped) (?!unused|dead|the now|duplicate|\d)(?![^(]*\b(?:tests?|"
          r"assertions?|mocks?|comments?|imports?)\b)[^()]{4,}(?:\(\)[^()]*)? "
-         r"\((?!line|see|in |from |\d)[^()]{8,}\)"),
+         r"\((?!line|see|in |from |\d)[^() ]{2,} [^()]{4,}\)"),
     _cue("rejection", 0.7, REPORT, "not",
          r"\b(?:should|must|shall|will) not (?:replace|inherit|become|be used|use|depend|copy|"
          r"adopt|own)\b"
@@ -303,5 +305,6 @@ SEVERAL = re.compile(r"\b(?:decisions|principles|choices|agreed)\b")
 REJECTED = re.compile(r"\b(?:rejected|ruled out|discarded|non-goals?|not chosen)\b")
 ROOT_CAUSE = re.compile(r"\broot causes?\b")
 PROBLEM = re.compile(r"^(?:the )?(?:cause|bug|problem|issue)$")
+MENDING = re.compile(r"\b(?:fix(?:es|ed)?|bugs?|resolved)\b")
 FIX = re.compile(r"^(?:the )?(?:fix|resolution)(?: applied| implemented)?$")
 """Headings, in lower case."""

@@ -36,6 +36,10 @@ _MENDED, _MENDED_FAR = 0.18, 0.3  # a cause and its fix
 _AT_WORK, _AT_WORK_FAR = 0.3, 0.4  # two causes, two fixes
 _WORK = frozenset({"cause", "fix"})
 
+# What refers to something that was said before.
+_OBJECTS = frozenset("it this that them these those".split())
+_PRONOUNS = frozenset("it it's this that that's these those they he she there so such".split())
+
 
 @dataclass(frozen=True, slots=True)
 class Said:
@@ -140,17 +144,15 @@ class _Gathering:
                     where.append(place)
 
     def _candidates(self, said: Said) -> list[int]:
+        """Return the matters that share most stems with a statement, and the latest one."""
         votes: Counter[int] = Counter()
         for stem in said.stems:
             places = self._by_stem.get(stem, ())
             if len(places) <= _COMMON:
                 votes.update(dict.fromkeys(places, 1))
-        last = [len(self.matters) - 1] if self.matters else []
-        return [
-            *dict.fromkeys(
-                [*heapq.nlargest(_CANDIDATES, votes, key=lambda n: (votes[n], n)), *last]
-            )
-        ]
+        near = heapq.nlargest(_CANDIDATES, votes, key=lambda number: (votes[number], number))
+        latest = len(self.matters) - 1
+        return near if latest < 0 or latest in near else [*near, latest]
 
     def _nearness(self, said: Said, other: Said) -> float:
         """Return likeness as a share of what is enough; from 1 on they belong together."""
@@ -233,7 +235,3 @@ def _standing(said: Said) -> float:
     vague = 0.2 if words[0] in _PRONOUNS else 0.0
     loose = 0.1 if len(said.stems) < 7 and not _OBJECTS.isdisjoint(words[1:4]) else 0.0
     return said.statement.weight - short - vague - loose
-
-
-_OBJECTS = frozenset("it this that them these those".split())
-_PRONOUNS = frozenset("it it's this that that's these those they he she there so such both".split())

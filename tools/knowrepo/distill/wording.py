@@ -12,9 +12,11 @@ import re
 LONGEST_TITLE = 80
 LONGEST_DESCRIPTION = 240
 _FEWEST = 4  # words of a title that was cut
+_TELLING = 25  # characters that may be a title of their own
 PLACEHOLDER = re.compile(r"\[redacted(?::[\w-]+)?\]|\bREDACTED\b|\[REDACTED[^\]]*\]", re.IGNORECASE)
 
 _STRAY = re.compile(r"^[\"”’')\]]+\s+")
+_FILE = re.compile(r"^[\w./-]+\.\w{1,5}(?: \([^()]*\))? ?(?:[—–-]|:) (?=[A-Z])")  # what was changed
 _ADDRESS = re.compile(r"\s*\(?\b\w+://\S+")
 _LABEL = re.compile(
     r"^(?:(?:the |actual |key |design )*(?:root causes?|causes?|fix(?:ed)?|issue|problem|bug|"
@@ -70,10 +72,9 @@ _REASONS = re.compile(r",? (?:because|since|so that|so|given|as)\b")
 _CLAUSES = re.compile(r",? (?:which|but|while|where|when|otherwise|and then|then|unless)\b|;")
 _ASIDES = re.compile(r" [—–-] | \(")
 _COLONS = re.compile(r": ")
+# What may go from before the main clause; a condition may not.
 _LEADING = re.compile(
-    r"^(?:after|before|when|whenever|if|once|while|in|on|for|during|with|without|since|because|as|"
-    r"although)\b[^,]{3,100}, (?=.{25,})",
-    re.I,
+    r"^(?:after|before|since|because|although|while)\b[^,]{3,100}, (?=.{25,})", re.I
 )
 _TOPIC_START = re.compile(r"^(?:which|what)\s+(?=\w)", re.I)
 _TOPIC_END = re.compile(
@@ -101,12 +102,8 @@ def title(text: str, *, why: bool = False) -> str:
 
     ``why``: the text says why something went wrong.
     """
-    said = _plain(
-        _ADDRESS.split(text, maxsplit=1)[0]
-        if len(_ADDRESS.split(text, maxsplit=1)[0]) > 25
-        else _ADDRESS.sub("", text)
-    )
-    said = _as_said(said)
+    before = _ADDRESS.split(text, maxsplit=1)[0]  # what comes before an address, where it says it
+    said = _as_said(_plain(before if len(before) > _TELLING else _ADDRESS.sub("", text)))
     if len(said) > LONGEST_TITLE:
         said = _as_said(_LEADING.sub("", said))
     said = said.strip().rstrip(".!:;,")
@@ -146,7 +143,7 @@ def _as_said(said: str) -> str:
 
 
 def _plain(text: str) -> str:
-    said = _STRAY.sub("", text.strip())
+    said = _FILE.sub("", _STRAY.sub("", text.strip()))
     for _ in range(3):
         said = _FILLER.sub("", _NUMBER.sub("", _LABEL.sub("", said))).strip()
     return said
