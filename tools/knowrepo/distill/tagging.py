@@ -21,37 +21,60 @@ _TAG = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 _TOKEN = re.compile(r"(?<![\w'’./-])[A-Za-z]\w*(?:-\w+)*(?![\w'’]|[./]\w)")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _MOST_PARTS = 3
+_FORMS = ("ed", "ly")  # what was done, and how: no matter is about that
 _RAREST = 0.001
 
 # Words of every project's talk, which tell nothing of this one.
 _GENERIC = frozenset(
     """
-    able actual actually add added adding agent all allow also always another any anything apply
-    approach assistant avoid back bad base based basic become before behavior behaviour better
-    big bit both break broke broken bug bugs call called calls case cases cause caused causing
-    change changed changes check clean clear code come command comment commit common complete
-    completely consider contain content correct correctly create created current currently data
-    decide decided decision default define delete detail different directly do does doing done
-    each easy edit either else empty end ensure entire error errors even ever every everything
-    exact exactly example exist existing expect explicit extra fail failed fails false feature
-    field file files final find first fix fixed fixes flow folder follow found full function
-    general get give given go goal good handle happen hard help here high hold how however idea
-    implement implementation important include input instead intended issue issues item keep
-    kept kind know large last later least leave left let level like likely line lines list
-    little live local logic long look lot made main make makes many match matter mean means
-    method might miss missing mode model more move much multiple must name named need needed
-    needs never new next nothing now number object old one only open option options order
-    original other otherwise output own part pass path phase place plain plan point possible
-    prefer prevent previous problem process project proper properly provide purpose put question
-    quick rather read real really reason remain remove removed rename replace report request
-    require required result results return returned returns right root run running runs same
-    save say second section see seem select separate session set setting show shown side similar
-    simple simply single size small solution some something sometimes specific standard start
-    state status stay step steps still stop store string support sure system take target task
-    tell test tests text thing things think third time together too tool top total treat true
-    try turn two type under unique update updated updates upper usage use used user users uses
-    using valid value values variable version very via view want wanted wants way whole will
-    without word work worked working works would write wrong yes zero
+    able accept account actual actually add added adding agent ago agree all allow also although
+    always among amount another any anybody anyone anything anywhere apply approach aren aspect
+    assistant assume avoid back bad base based basic because become before behavior behaviour
+    believe besides better beyond big bit both bottom break broke broken bug bugs calculation
+    call called calls capture case cases cause caused causing center change changed changes
+    check choose clean clear code come command comment commit common compare complete completely
+    compute consider contain content convert copy correct correctly couldn count cover create
+    created current currently cut data day decide decided decision decline default define degree
+    delete depend despite detail detect determine didn differ different directly dirty disable
+    do does doesn doing don done drive drop each easy edge edit eight either else emit empty
+    enable end ensure entire error errors even ever every everybody everyone everything
+    everywhere exact exactly example exclude execute exist existing expect explain explicit
+    expose extend external extra extract fact fail failed fails false feature fetch field fifth
+    file files final find first five fix fixed fixes flow folder follow force former forward
+    found four fourth fresh friendly front full function gather general get give given go goal
+    going good grow guard hadn handle happen hard hasn haven help here hide high hit hold hope
+    hour how however hundred idea identify ignore implement implementation important improve
+    include indicate inform inherit initial inner input insert inspect instead intended internal
+    introduce invent involve isn issue issues item join jump keep kept kind know large last
+    later latter learn least leave left let level like likely limit line lines list little live
+    load local locate lock logic long look loop lose lot lower made main make makes man manner
+    many mark match matter maybe mean means measure member merge method middle might minute miss
+    missing mode model modify month more move much multiple must name named need needed needs
+    negative never new next nine nothing notice notify now nowhere number object observe occur
+    offer often okay old omit one only open operate option options order original other
+    otherwise outer output overwrite own parse part pass path people per perform perhaps persist
+    person phase pick piece place plain plan please plenty point positive possible post prefer
+    preserve prevent previous print private probably problem process produce project prompt
+    proper properly propose prove provide public publish pull purpose push put question quick
+    raise range rare rate rather ratio raw reach react read real really reason receive recent
+    record recover reduce refer reflect refuse reject relate release rely remain remote remove
+    removed rename render repeat replace report represent request require required reset resolve
+    respect restore result results retain retry return returned returns revert review rewrite
+    right robust root run running runs safe same save say scan scoped search second section
+    secure see seem seldom select send sensible separate serve session set setting seven share
+    shift shouldn show shown side silent similar simple simplify simply since single six size
+    skip small smart smooth solution solve some somebody someone something sometimes somewhere
+    soon sort spawn speak specific spend split spread stale stand standard start state status
+    stay step steps still stop store strict string strip strong submit subtract suggest supply
+    support suppose sure surface suspect swap switch sync system take talk target task teach
+    team tell temporary ten tend test tests text thanks there therefore thin thing things think
+    third though thought thousand three throw thus tight time tiny today together tomorrow too
+    tool top total touch track treat tricky trigger trivial true trust try turn two type typical
+    under understand undo unify unique unless update updated updates upper usage use used useful
+    useless user users uses using usual usually valid valuable value values variable verify
+    version very via view visible wait want wanted wants warn wasn watch way weak week weren
+    whatever where whereas whether whichever whole wide will within without won wonder word work
+    worked working works would wouldn wrap write wrong year yes yesterday zero
     """.split()
 )
 
@@ -164,9 +187,12 @@ def tag_words(text: str) -> Iterator[str]:
 def _may_be_tag(word: str) -> bool:
     if not _SHORTEST <= len(word) <= _LONGEST or not _TAG.fullmatch(word):
         return False
+    parts = word.split("-")
+    if len(parts) == 1 and word.endswith(_FORMS):
+        return False
     return any(
         part not in STOP_WORDS and stem(part) not in _STEMS and len(part) >= _SHORTEST
-        for part in word.split("-")
+        for part in parts
     )
 
 
