@@ -79,6 +79,10 @@ def test_a_title_is_never_made_of_a_placeholder():
     assert "redacted" not in cut
 
 
+def test_a_word_like_a_placeholder_is_a_word():
+    assert wording.title("Keep redacted lines as they are") == "Keep redacted lines as they are"
+
+
 def test_what_has_only_a_placeholder_to_say_is_not_proposed():
     assert proposed(("u", f"let's use {REDACTED} instead of {REDACTED}")) == []
 

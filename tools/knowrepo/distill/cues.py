@@ -25,10 +25,13 @@ _LONGEST_HEADING = 60
 _LISTED = 12  # characters of a decision in a list, at least
 _NOT_DECIDED = ("whether ", "how ", "which ", "limitation")
 _SAYS_WHY = 36  # characters of a sentence that says why
+_WORK = frozenset({"cause", "fix"})
 _WISHES = frozenset({"decision", "preference", "correction"})
 # `runner.py — Removed …`: what is changed stands before what was done.
 _NAMED = re.compile(r"^(?:c0de(?: \([^()]*\))?|[a-z][\w ./()-]{0,40}?)(?::| [—–-]) +(?=\w)")
 _UPKEEP = re.compile(r"\b(?:tests?|docs?|comments?|readme|changelog|lint)\b")
+
+_EXPLAINS = re.compile(english.MECHANISM)
 
 _BY_WORD: dict[str, list[Cue]] = {}
 for _cue in english.CUES:
@@ -72,7 +75,10 @@ class Meaning:
 def meaning(sentence: Sentence, turn: Turn) -> Meaning | None:
     """Return what a sentence says that may be worth keeping, or None."""
     listed = _under_heading(sentence, turn)
-    found = listed or _labelled(sentence, turn) or _best(sentence, turn)
+    found = listed
+    if found is None or found.kind in _WORK:
+        said = _labelled(sentence, turn) or _best(sentence, turn)
+        found = max(filter(None, (found, said)), key=lambda one: one.weight, default=None)
     if found is None or against.question(sentence):
         return None
     if turn.user:
@@ -80,7 +86,7 @@ def meaning(sentence: Sentence, turn: Turn) -> Meaning | None:
         return None if doubtful(sentence) else _weighed(found, sentence)
     if against.guess(sentence):
         return None
-    if not listed and (against.unsettled(sentence) or against.no_news(sentence)):
+    if found is not listed and (against.unsettled(sentence) or against.no_news(sentence)):
         return None
     return _weighed(found, sentence)
 
@@ -106,8 +112,9 @@ def _under_heading(sentence: Sentence, turn: Turn) -> Meaning | None:
     if not says or turn.user or len(sentence.plain) <= _SAYS_WHY:
         return None
     first = sentence.nth == 0
+    explains = first and not sentence.item and _EXPLAINS.search(sentence.plain)
     if says == "root cause":
-        return Meaning("cause", 0.85 if first and not sentence.item else _SUPPORT)
+        return Meaning("cause", 0.85 if explains else 0.65 if first else _SUPPORT)
     if says == "problem":
         return Meaning("cause", 0.65 if first else _SUPPORT)
     return Meaning("fix", 0.75 if first else _SUPPORT) if turn.settled else None

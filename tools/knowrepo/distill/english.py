@@ -157,7 +157,7 @@ _DECISIONS = (
     _cue("decision", 0.74, REPORT, "truth", r"\b(?:is|as) the (?:single |only )?source of truth\b"),
     _cue("decision", 0.64, ANY,
          "default defaults reserved opt precedence stays stay remains remain",
-         rf"{_NOT_IF}.*\b"
+         rf"{_NOT_IF}(?!.*\b(?:verif\w+|tests?)\b).*\b"
          + one_of("(?:is|are) (?:now )?(?:the "
                   ")?default", "now defaults? to", "becomes? the default",
                   "defaults to", "is reserved for", "(?:is|are) (?:now )?(?:an? )?(?:explicit "

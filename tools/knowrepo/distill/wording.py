@@ -13,7 +13,7 @@ LONGEST_TITLE = 80
 LONGEST_DESCRIPTION = 240
 _FEWEST = 4  # words of a title that was cut
 _TELLING = 25  # characters that may be a title of their own
-PLACEHOLDER = re.compile(r"\[redacted(?::[\w-]+)?\]|\bREDACTED\b|\[REDACTED[^\]]*\]", re.IGNORECASE)
+PLACEHOLDER = re.compile(r"\[(?:redacted|REDACTED)[^\[\]]{0,60}\]|\bREDACTED\b")
 
 _STRAY = re.compile(r"^[\"”’')\]]+\s+")
 _FILE = re.compile(r"^[\w./-]+\.\w{1,5}(?: \([^()]*\))? ?(?:[—–-]|:) (?=[A-Z])")  # what was changed
