@@ -19,31 +19,26 @@ _OPTION = re.compile(
 )
 _PICKED = re.compile(
     r"^(?:(?:ok(?:ay)?|yes|yeah|sure|please|then|so|i think|i like|i'd (?:like|prefer|go (?:with|"
-    r"for))|i(?: would)? (?:prefer|choose)|"
-    r"i (?:want|vote for)|let'?s (?:do|implement|use|go (?:with|for))|do|go (?:with|for)|use|"
-    r"implement|take|pick)[,:]? )*"
-    r"(?:the )?(?:(?P<word>option|options|approach|number|nr|#) ?#?)?(?P<key>[1-9]|"
+    r"for))|i(?: would)? (?:prefer|choose)|i (?:want|vote for)|let'?s (?:do|implement|use|"
+    r"go (?:with|for))|do|go (?:with|for)|use|implement|take|pick)[,:]? )*(?:the "
+    r")?(?:(?P<word>option|options|approach|number|nr|#) ?#?)?(?P<key>[1-9]|"
     r"[A-Ea-e])(?P<end>\W*$|[,.;!:]| (?:and|but|please|sounds|is|looks|seems|with)\b)",
     re.I,
 )
 _YES = re.compile(
     r"^(?:(?:yes|yep|yeah|yup|sure|ok(?:ay)?|perfect|great|agreed?|exactly|sounds good|go ahead|"
-    r"do it|do that|"
-    r"please do|makes sense|i agree|that works|let'?s do (?:it|that|this)|go for it|i like (?:it|"
-    r"that|this)|"
-    r"please|then|all good|works for me|do so)[\s,.!]*)+$",
+    r"do it|do that|please do|makes sense|i agree|that works|let'?s do (?:it|that|this)|"
+    r"go for it|i like (?:it|that|this)|please|then|all good|works for me|do so)[\s,.!]*)+$",
     re.I,
 )
 _RECOMMENDED = re.compile(
     r"\b(?:i(?:'d| would)? (?:strongly )?(?:recommend|suggest|propose)|my (?:suggestion|"
-    r"recommendation|proposal) is|"
-    r"recommend(?:ation|ed)(?: approach)?:)"
+    r"recommendation|proposal) is|recommend(?:ation|ed)(?: approach)?:)"
 )
 _CHORE = re.compile(
     r"^\W*(?:commit|push|merge|run|test|review|check|start|stop|continue|open|create a (?:pr|"
-    r"pull|branch)|close|"
-    r"proceed|explain|look|investigate|debug|skip|cancel|yes|no|nothing|leave it|i (?:can|will|"
-    r"could))\b",
+    r"pull|branch)|close|proceed|explain|look|investigate|debug|skip|cancel|yes|no|nothing|"
+    r"leave it|i (?:can|will|could))\b",
     re.I,
 )
 _ASKED = re.compile(r"\"([^\"\n]{8,300})\"=\"([^\"\n]{2,300})\"")

@@ -30,8 +30,7 @@ _ADDRESS = re.compile(r"\b\w+://\S+")
 _PLAN = re.compile(r"^(?:implement the following plan|# .{0,60}\bplan\b)", re.I)
 _TAKEN_BACK = re.compile(
     r"\b(?:revert|undo|scrap|never ?mind|forget (?:it|that|about)|roll(?:ed)? (?:it |that |"
-    r"this )?back|"
-    r"(?:i|we)(?:'ve| have)? (?:reverted|changed my mind|undone)|let's not)\b"
+    r"this )?back|(?:i|we)(?:'ve| have)? (?:reverted|changed my mind|undone)|let's not)\b"
 )
 _TAKES_BACK = re.compile(
     r"^(?:(?:ok|okay|actually|so|now)[,.]? )*(?:let me |i'll |i'm )?(?:revert|undo|"

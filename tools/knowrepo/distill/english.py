@@ -44,8 +44,9 @@ _ISSUE = one_of(
 _THE_ISSUE = rf"\bthe (?:(?!other|only|original)\w+ ){{0,2}}{_ISSUE} (?:here |now )?"
 # `The issue is not …`, `… is in the tests`: where it is looked for, and not what it is.
 _NO_CAUSE = (
-    r" (?!(?:not|in\b(?!.* [—–-] )|from|all|pre-?existing|unrelated|different|similar|specifically|"
-    r"the same|only|still|with|fixed|resolved|clear)\b|.*\b(?:we|i) just (?:fixed|saw|found|did)\b)"
+    r" (?!(?:not|in\b(?!.* [—–-] )|from|all|pre-?existing|unrelated|different|similar|"
+    r"specifically|the same|only|still|with|fixed|resolved|clear)\b|.*\b(?:we|i) just (?:fixed|"
+    r"saw|found|did)\b)"
 )
 _BROKE = one_of(
     "fail(?:s|ed)?", "crash(?:es|ed)?", "br(?:eaks|oke|oken)", "hangs?", "hung", "happen(?:s|ed)?",
@@ -103,11 +104,11 @@ _CAUSES = (
     _cue("cause", 0.85, ANY, "was were",
          rf"{_THE_ISSUE}(?:was|were)(?: that|:| because| how)?{_NO_CAUSE}.{{18,}}"),
     _cue("cause", 0.75, SETTLED, "is are",
-         rf"{_THE_ISSUE}(?:is|are)(?: that|:| because| how|"
-         rf",)?{_NO_CAUSE}(?=.*{MECHANISM}).{{24,}}"),
+         rf"{_THE_ISSUE}(?:is|are)(?: that|:| because| "
+         rf"how|,)?{_NO_CAUSE}(?=.*{MECHANISM}).{{24,}}"),
     _cue("cause", 0.68, ANY, "is are",
-         rf"{_THE_ISSUE}(?:is|are)(?: that|:| because| how|"
-         rf",)?{_NO_CAUSE}(?=.*{MECHANISM}).{{24,}}"),
+         rf"{_THE_ISSUE}(?:is|are)(?: that|:| because| "
+         rf"how|,)?{_NO_CAUSE}(?=.*{MECHANISM}).{{24,}}"),
     _cue("cause", 0.75, REPORT, "because since due",
          rf"{_OTHERS}\b{_BROKE}\b.{{0,60}}?\b{_BECAUSE}"),
     _cue("cause", 0.6, ANY, "because since due",
@@ -126,13 +127,12 @@ _FIXES = (
                   r" (?=\w+s (?:that|the|a)\b)")
          + ".{12,}"),
     _cue("fix", 0.75, REPORT, "fixed resolved corrected fixes",
-         r"^(?:fixed|resolved|corrected|fixes) "
-         r"(?!(?:the )?(?:\w+ )?(?:lint|compil\w+|type|typo|import|format\w*|test)s?\b)"
-         r".{6,}? (?:to|by|so|where|when|that|in which|which|not|instead|caus\w+)\b.{6,}"),
+         r"^(?:fixed|resolved|corrected|fixes) (?!(?:the )?(?:\w+ )?(?:lint|compil\w+|type|typo|"
+         r"import|format\w*|test)s?\b).{6,}? (?:to|by|so|where|when|that|in which|which|not|"
+         r"instead|caus\w+)\b.{6,}"),
     _cue("fix", 0.78, REPORT, "solves fixes resolves addresses",
          r"^(?:this|it|which) (?:now |also )*(?:solves|fixes|resolves|addresses) (?:the|"
-         r"an?) (?:\w+ )?"
-         r"(?:issue|problem|bug|case|error)s? (?:where|that|when|with|of)\b.{15,}"),
+         r"an?) (?:\w+ )?(?:issue|problem|bug|case|error)s? (?:where|that|when|with|of)\b.{15,}"),
 )  # fmt: skip
 
 _DECISIONS = (
@@ -171,34 +171,28 @@ _DECISIONS = (
          rf"\blet'?s (?:\w+ly |just |also |rather )?{_AIM}\b "
          r"(?!(?:it|this|that|them|going|looking)\b(?: \w+){0,3}$).{8,}"),
     _cue("decision", 0.75, USER, "want",
-         r"\b(?:i|we) (?:really |actually |only |don't |do not )?want to "
-         r"(?:use|have|replace|keep|store|show|display|make|allow|support|inform|avoid|remove|"
-         r"move|send|"
-         r"hide|only|always|never)\b.{4,}",
+         r"\b(?:i|we) (?:really |actually |only |don't |do not )?want to (?:use|have|replace|"
+         r"keep|store|show|display|make|allow|support|inform|avoid|remove|move|send|hide|only|"
+         r"always|never)\b.{4,}",
          r"\b(?:i|we) (?:really |actually |only |don't |do not )?want (?!you\b|"
-         r"to\b)[\w ]{2,40}? to "
-         r"(?:be|have|use|go|get)\b.{4,}"),
+         r"to\b)[\w ]{2,40}? to (?:be|have|use|go|get)\b.{4,}"),
     _cue("decision", 0.8, USER, "should shouldn't",
-         r"^(?!this|that|it|you|there|what|how|which|why|also|like)(?:[\w.-]+: |.{2,60}, )?"
-         r"(?!(?:we|i|it|this|that|you|there)\b)[\w' -]{2,60}\bshould(?:n't| not| only| always|"
-         r" never| "
-         r"also| just)? (?:be|use|have|align|keep|show|default|live|become|follow|start|return|"
-         r"replace|"
-         r"adopt|save|support|contain|match|stay)\b.{4,}"),
+         r"^(?!this|that|it|you|there|what|how|which|why|also|like)(?:[\w.-]+: |"
+         r".{2,60}, )?(?!(?:we|i|it|this|that|you|there)\b)[\w' -]{2,60}\bshould(?:n't| not|"
+         r" only| always| never| also| just)? (?:be|use|have|align|keep|show|default|live|become|"
+         r"follow|start|return|replace|adopt|save|support|contain|match|stay)\b.{4,}"),
     _cue("decision", 0.75, USER, "should shouldn't",
          r"\bwe should(?:n't| not| only| always| never| also| just| rather)? (?:call|rename|use|"
-         r"remove|"
-         r"align|keep|drop|replace|move|store|default|avoid|support|stop|switch|adopt|not)\b "
-         r"(?!in mind).{6,}"),
+         r"remove|align|keep|drop|replace|move|store|default|avoid|support|stop|switch|adopt|"
+         r"not)\b (?!in mind).{6,}"),
     _cue("decision", 0.78, USER, "going forward longer adopt",
          r"\bwe(?:'re| are) (?:going to|gonna) (?:adopt|use|support|drop|remove|move|switch|keep|"
-         r"go|stop|"
-         r"replace|rename|deprecate)\b.{4,}",
+         r"go|stop|replace|rename|deprecate)\b.{4,}",
          r".{8,}\bgoing forward\b",
          r"no longer (?:need|use|want|support)\w*\b"),
     _cue("decision", 0.8, USER, "use keep go stick",
-         r"(?:^|[,.;] |and |then |please |just )(?:use|keep|go with|stick (?:to|with)) .{3,}"
-         r"(?:instead of|rather than|,? not |instead\b)"),
+         r"(?:^|[,.;] |and |then |please |just )(?:use|keep|go with|stick (?:to|"
+         r"with)) .{3,}(?:instead of|rather than|,? not |instead\b)"),
     _cue("decision", 0.7, USER, "instead",
          r"^(?:no,? )?instead of .{4,}, (?:we|use|do|have|make|it|let's|just)\b.{6,}",
          r"^(?!.*\b(?:check|look|see|try|run|test|read|show|tell)\b).{12,}\binstead$"),
@@ -207,19 +201,17 @@ _DECISIONS = (
 _REJECTIONS = (
     _cue("rejection", 0.9, ANY, "rejected ruled dismissed discarded against declined",
          r"\b(?:we|i|you)(?:'ve| have|'d| had)? (?:\w+ly )?(?:rejected|ruled out|dismissed|"
-         r"discarded|"
-         r"decided against|declined)\b.{6,}"),
+         r"discarded|decided against|declined)\b.{6,}"),
     _cue("rejection", 0.85, ANY, "considered",
          r"\b(?:was|were|we|i|also) considered\b.*?\b(?:but|because|rejected|however|"
          r"not)\b.{6,}"),
     _cue("rejection", 0.72, REPORT, "removed deleted dropped",
          r"^(?:removed|deleted|dropped) (?!unused|dead|the now|duplicate|\d)(?![^(]*\b(?:tests?|"
-         r"assertions?|mocks?|comments?|imports?)\b)[^()]{4,}(?:\(\)[^()]*)? "
-         r"\((?!line|see|in |from |\d)[^() ]{2,} [^()]{4,}\)"),
+         r"assertions?|mocks?|comments?|imports?)\b)[^()]{4,}(?:\(\)[^()]*)? \((?!line|see|in |"
+         r"from |\d)[^() ]{2,} [^()]{4,}\)"),
     _cue("rejection", 0.7, REPORT, "not",
          r"\b(?:should|must|shall|will) not (?:replace|inherit|become|be used|use|depend|copy|"
-         r"adopt|own)\b"
-         r".{6,}"),
+         r"adopt|own)\b.{6,}"),
     _cue("rejection", 0.8, USER, "need worth compatibility",
          r"\b(?:we|i) (?:don't|do not|won't|no longer) need (?!to\b).{6,}", r"\bnot worth\b.{4,}",
          r"\bno backwards? compatibility\b"),
@@ -230,10 +222,9 @@ _REJECTIONS = (
 _PREFERENCES = (
     _cue("preference", 0.9, USER, "prefer always never future now avoid ever every next",
          r"\bi(?:'d| would)? (?:much |really |strongly )?prefer\b.{4,}",
-         r"(?:^|[,.;!] |please |and |we should |must |want to |you )(?:always|never)"
-         r"(?! (?:actually|worked|works|mind|been|was|is|had|got|seen|did|change|the|a|an|"
-         r"executes?|\w+ed)\b)"
-         r" .{6,}",
+         r"(?:^|[,.;!] |please |and |we should |must |want to |you )(?:always|"
+         r"never)(?! (?:actually|worked|works|mind|been|was|is|had|got|seen|did|change|the|a|an|"
+         r"executes?|\w+ed)\b) .{6,}",
          r"^(?!to |if you).*\b(?:in (?:the )?future|from now on|every time you|next time you)\b",
          r"(?:^|[,.;] |please )avoid \w+ing\b.{4,}",
          r"\bdon't ever\b.{6,}"),
@@ -241,26 +232,22 @@ _PREFERENCES = (
          r"\bi(?: would| do|'d)? only (?:want|like|expect|need)\b.{6,}", r"\bi want only\b.{6,}"),
     _cue("preference", 0.78, USER, "don't never not",
          r"\b(?:i|we) (?:don't|never|do not) (?!think|know|see|understand|believe|recall|"
-         r"remember|have|"
-         r"need|want|get|mind|care)\w+ .{6,}\bbecause\b.{6,}"),
+         r"remember|have|need|want|get|mind|care)\w+ .{6,}\bbecause\b.{6,}"),
 )  # fmt: skip
 
 _CORRECTIONS = (
     _cue("correction", 0.8, USER, "no nope",
          r"^(?:no|nope)(?:[,.!;] ?(?!worr|problem|need|thanks).{12,}| (?:that's|this|it's|we|i|"
-         r"you|the|"
-         r"don't|not)\b.{8,})"),
+         r"you|the|don't|not)\b.{8,})"),
     _cue("correction", 0.85, USER, "not isn't wrong incorrect inaccurate",
          r"\b(?:that|this|it)(?:'s| is|'re| are)? (?:not|n't) (?:fully |quite |entirely |really |"
-         r"at all )?"
-         r"(?:correct|right|true|what i)\b",
+         r"at all )?(?:correct|right|true|what i)\b",
          r"\b(?:is|are|isn't|aren't)(?: not)? (?:correct|incorrect|inaccurate|wrong)\b.{4,}"),
     _cue("correction", 0.82, USER, "meant talking",
          r"\bi (?:mostly |actually |only )?meant\b.{10,}", r"\bi was talking about\b.{6,}"),
     _cue("correction", 0.8, USER, "thought",
          r"\bi thought (?:that )?we(?:'d| had)? (?:\w+ly )?(?:\w+ed|rename|remove|drop|use|call|"
-         r"chose|went|"
-         r"kept|got)\b.{6,}"),
+         r"chose|went|kept|got)\b.{6,}"),
     _cue("correction", 0.8, USER, "should shouldn't supposed",
          r"\byou (?:should have|shouldn't have|should not have|were supposed to)\b.{6,}"),
     _cue("correction", 0.8, USER, "doesn't don't won't can't",
@@ -298,8 +285,8 @@ LABELS = (
 )  # fmt: skip
 
 DECIDED = re.compile(
-    r"\b(?:decisions?|agreed|principles?|confirmed choices)\b"
-    r"(?! (?:logic|matrix|heuristic|tree|criteria|table|flow|points?|needed|log|record))"
+    r"\b(?:decisions?|agreed|principles?|confirmed choices)\b(?! (?:logic|matrix|heuristic|tree|"
+    r"criteria|table|flow|points?|needed|log|record))"
 )
 SEVERAL = re.compile(r"\b(?:decisions|principles|choices|agreed)\b")
 REJECTED = re.compile(r"\b(?:rejected|ruled out|discarded|non-goals?|not chosen)\b")

@@ -20,18 +20,16 @@ _FILE = re.compile(r"^[\w./-]+\.\w{1,5}(?: \([^()]*\))? ?(?:[—–-]|:) (?=[A-Z
 _ADDRESS = re.compile(r"\s*\(?\b\w+://\S+")
 _LABEL = re.compile(
     r"^(?:(?:the |actual |key |design )*(?:root causes?|causes?|fix(?:ed)?|issue|problem|bug|"
-    r"decisions?|solution|"
-    r"resolution|result|summary|rationale|reason|recommendation|rejected|answer|note)"
-    r"(?: ?#?\d{1,2})?(?: ?[—–(-][^:]{0,60})?\s*:)\s*",
+    r"decisions?|solution|resolution|result|summary|rationale|reason|recommendation|rejected|"
+    r"answer|note)(?: ?#?\d{1,2})?(?: ?[—–(-][^:]{0,60})?\s*:)\s*",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"^(?:option |step |phase )?[\dA-Ea-e][.):]\s+", re.IGNORECASE)
 _FILLER = re.compile(
     r"^(?:no[,.!;:]+\s+|(?:ok(?:ay)?|so|yes|yeah|yep|nope|well|and|but|also|actually|alright|"
-    r"right|now|then|please|pls|"
-    r"hm+|great|good|perfect|thinking again|in short|overall|basically|however|additionally|"
-    r"finally|"
-    r"instead|first|second|btw|therefore|thus|hence|again)\b[,:;.!–—-]*\s+)+",
+    r"right|now|then|please|pls|hm+|great|good|perfect|thinking again|in short|overall|basically|"
+    r"however|additionally|finally|instead|first|second|btw|therefore|thus|hence|"
+    r"again)\b[,:;.!–—-]*\s+)+",
     re.IGNORECASE,
 )
 _SAYS = (
@@ -45,8 +43,7 @@ _SAYS = (
                 r"was)(?: that)?:?\s+", re.I), ""),
     (re.compile(
         r"^(?:[^,]{0,30}, (?:so )?)?the (?:\w+ ){0,2}(?:issue|problem|bug|culprit|cause|"
-        r"reason)(?: here| now)? "
-        r"(?:is|was)(?: now| of course)*(?: that\b|:)?\s+", re.I
+        r"reason)(?: here| now)? (?:is|was)(?: now| of course)*(?: that\b|:)?\s+", re.I
     ), ""),
     (re.compile(r"\bi (?:mostly |actually |only )?(?:thought|meant)(?: that)?:? ", re.I), ""),
     (re.compile(r"^the (?:\w+ )?(?:fix|solution)(?: here)?(?: is to| was to|"
@@ -90,9 +87,8 @@ _PHRASES = re.compile(
 )
 _DANGLING = re.compile(
     r"[\s,;:(\[—–-]+(?:(?:a|an|the|of|to|for|in|on|at|by|with|from|and|or|but|that|which|as|is|"
-    r"are|was|were|"
-    r"not|instead|rather|than|when|if|so|e\.g|i\.e|its?|their|your|our|into|via|per|only|"
-    r"also)[\s,;:(\[—–-]*)*$|[\s,;:(\[—–-]+$",
+    r"are|was|were|not|instead|rather|than|when|if|so|e\.g|i\.e|its?|their|your|our|into|via|per|"
+    r"only|also)[\s,;:(\[—–-]*)*$|[\s,;:(\[—–-]+$",
     re.IGNORECASE,
 )
 
