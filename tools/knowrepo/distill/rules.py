@@ -1,22 +1,40 @@
-"""Finding by rules: free, and fast enough for every session.
+"""The finder that needs no model: rules of English, from a session to proposals.
 
-Owns the one pass over a session's records that all rules share.
+Owns how statements become proposals; what a sentence is, what belongs together
+and how it is worded are the modules' beside it. Sessions in other languages
+give nothing. A session is gone through once, and of it statements are held.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from knowrepo.distill.model import Proposal, Session
+from knowrepo.distill import wording
+from knowrepo.distill.collect import Collector
+from knowrepo.distill.group import Matter, Said, matters
+from knowrepo.distill.model import Kind, Proposal, Session, Statement
+from knowrepo.distill.tagging import Background, Tagger, Unknown, tag_words
 from knowrepo.sessions.record import Record
 
 RULES = 1
 """The version of the rules: with another one every session is looked at again."""
+MOST_EVIDENCE = 8
+"""Statements of a proposal."""
+
+_TYPES: Mapping[Kind, str] = {
+    "decision": "Decision",
+    "rejection": "Decision",
+    "cause": "Failure",
+    "fix": "Project Knowledge",
+    "preference": "Preference",
+    "correction": "Correction",
+}
 
 
 class Watcher(Protocol):
-    """What finds proposals in one pass over a session's records."""
+    """What else finds proposals in the same pass over a session's records."""
 
     def take(self, record: Record) -> None:
         """See one record."""
@@ -26,16 +44,93 @@ class Watcher(Protocol):
 
 
 class RulesFinder:
-    """What proposes by rules; see `model.Finder`."""
+    """Proposes concepts by rules; implements `model.Finder`."""
 
     name = f"knowrepo/rules-{RULES}"
 
-    def __init__(self, watch: Callable[[Session], Watcher]) -> None:
+    def __init__(
+        self,
+        vocabulary: Mapping[str, int] | None = None,
+        background: Background | None = None,
+        watch: Callable[[Session], Watcher] | None = None,
+    ) -> None:
+        self._tagger = Tagger(vocabulary or {}, background or Unknown())
         self._watch = watch
 
     def propose(self, session: Session) -> list[Proposal]:
-        """See `Finder.propose`."""
-        watcher = self._watch(session)
+        """See `model.Finder.propose`."""
+        if session.facts.helper:
+            return []
+        collector = Collector(session)
+        watcher = self._watch(session) if self._watch else None
         for record in session.records:
-            watcher.take(record)
-        return watcher.done()
+            collector.take(record)
+            if watcher is not None:
+                watcher.take(record)
+        collector.done()
+        heard = _heard(session, collector.statements)
+        found = [
+            proposal
+            for matter in matters(collector.statements, collector.withdrawals)
+            if (proposal := self._proposal(matter, session.name, heard)) is not None
+        ]
+        if watcher is not None:
+            found += watcher.done()
+        return sorted(found, key=lambda one: min(said.line for said in one.statements))
+
+    def _proposal(self, matter: Matter, session: str, heard: Mapping[str, int]) -> Proposal | None:
+        lead = matter.lead
+        if lead is None:
+            return None
+        title = _title(lead.statement)
+        if not title:
+            return None
+        evidence = _evidence(matter, lead)
+        texts = [title, *(statement.text for statement in evidence)]
+        return Proposal(
+            type=_type(lead.kind, evidence),
+            title=title,
+            description=wording.description(lead.statement.text, _reason(evidence), named=title),
+            session=session,
+            statements=tuple(evidence),
+            tags=self._tagger.tags(texts, heard),
+        )
+
+
+def _title(statement: Statement) -> str:
+    question, mark, answer = statement.text.partition("? ")
+    if statement.role == "tool" and mark:  # what a tool asked the user
+        return wording.answered(question, answer)
+    return wording.title(statement.text, why=statement.kind == "cause")
+
+
+def _heard(session: Session, statements: Sequence[Said]) -> Mapping[str, int]:
+    """Return in how many statements each word occurs, the session's title being one."""
+    counts: Counter[str] = Counter()
+    facts = session.facts
+    for text in (facts.title, facts.first_user_line, *(said.statement.text for said in statements)):
+        counts.update(set(tag_words(text)))
+    return counts
+
+
+def _type(kind: Kind, evidence: Sequence[Statement]) -> str:
+    kinds = {statement.kind for statement in evidence}
+    if kind == "fix" and "cause" in kinds:
+        return "Failure"
+    return _TYPES[kind]
+
+
+def _evidence(matter: Matter, lead: Said) -> list[Statement]:
+    """Return the statement that leads, then the others that say most, in their order."""
+    others = [said for said in matter.members if said is not lead]
+    order = sorted(range(len(others)), key=lambda n: -others[n].statement.weight)
+    kept = sorted(order[: MOST_EVIDENCE - 1])
+    return [lead.statement, *(others[n].statement for n in kept)]
+
+
+def _reason(evidence: Sequence[Statement]) -> str:
+    """Return the statement after the first that gives a reason, or the first one that mends."""
+    others = evidence[1:]
+    reasons = [one.text for one in others if " because " in one.text or " so that " in one.text]
+    fixes = [one.text for one in others if one.kind == "fix"]
+    return next(iter([*reasons, *fixes]), "")
