@@ -22,6 +22,8 @@ from knowrepo.concepts.model import FOLDER, concept_id, from_document, is_concep
 from knowrepo.errors import KnowError
 
 Kind = Literal["link", "superseded_by", "source"]
+# A link's target, or a reference's; empty where it stands in `<>` or behind a quotation's mark.
+_LOOKS_LINKED = re.compile(r"\](?:\(|:)\s*([^\s<>]*)")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
@@ -108,18 +110,17 @@ def build(
         document = parse(files[path])
         concept = from_document(path, document)
         nodes.append(Node(concept.id, concept.type, concept.title, concept.tags, concept.status))
-        for kind, target in _targets(document):
+        for kind, target in _targets(document, path, ids):
             to = _resolve(path, target, ids)
             if to and to != concept.id:
                 edges.add(Edge(concept.id, to, kind))
     return Graph(tuple(nodes), tuple(sorted(edges)))
 
 
-def _targets(document: Document) -> Iterator[tuple[Kind, str]]:
+def _targets(document: Document, path: str, ids: Collection[str]) -> Iterator[tuple[Kind, str]]:
     """Yield what a document names as another file, of its body and of its front matter."""
-    body = document.body
-    if "](" in body or "]:" in body:  # else there is no link, and no need to parse
-        yield from (("link", link.target) for link in links(body))
+    if _may_lead(document.body, path, ids):
+        yield from (("link", link.target) for link in links(document.body))
     superseded = document.front.get("superseded_by")
     if isinstance(superseded, str):
         yield "superseded_by", superseded
@@ -128,6 +129,21 @@ def _targets(document: Document) -> Iterator[tuple[Kind, str]]:
         resource = source.get("resource") if isinstance(source, dict) else None
         if isinstance(resource, str):
             yield "source", resource
+
+
+def _may_lead(body: str, path: str, ids: Collection[str]) -> bool:
+    """Say whether a body may have a link to a concept; most of a graph's time is parsing.
+
+    What looks like a link need not be one. What is one looks so: where the text
+    does not show plainly what it leads to, it may.
+    """
+    for match in _LOOKS_LINKED.finditer(body):
+        target = match[1]
+        if not target or any(sign in target for sign in "\\&("):
+            return True
+        if _resolve(path, target.partition(")")[0], ids):
+            return True
+    return False
 
 
 def _resolve(path: str, target: str, ids: Collection[str]) -> str:
