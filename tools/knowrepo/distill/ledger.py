@@ -245,11 +245,19 @@ class Journal:
 
 
 def read_ledger(path: Path) -> Ledger:
-    """Read the ledger; an empty one where there is none."""
+    """Read the ledger; an empty one where there is none.
+
+    A clone may bring a link in its place: what lies there is not ours to read, and
+    would be written into a file that is committed.
+    """
+    if path.is_symlink():
+        raise KnowError(f"{LEDGER}: is a symbolic link", hint="remove it")
     try:
         return Ledger(path.read_bytes())
     except FileNotFoundError:
         return Ledger()
+    except OSError as error:
+        raise KnowError(f"{LEDGER}: cannot be read: {error.strerror}") from error
 
 
 def write_ledger(path: Path, ledger: Ledger) -> None:
