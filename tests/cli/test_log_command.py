@@ -54,5 +54,5 @@ def test_a_log_that_was_written_and_never_staged_is_staged_by_the_next_run(
     commit()
     know("log", "--write")
     git(repository.root, "rm", "-q", "--cached", "concepts/log.md")
-    assert know("log", "--write").out == "concepts/log.md: up to date\n"
+    assert know("log", "--write").out == "concepts/log.md: staged\n"
     assert "A  concepts/log.md" in git(repository.root, "status", "--porcelain")

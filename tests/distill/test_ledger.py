@@ -102,7 +102,8 @@ def test_conflict_markers_are_an_error_that_says_what_to_do():
     made = ledger(a=("u-1",)).content()
     with pytest.raises(KnowError, match=r"distilled\.jsonl: holds conflict markers") as caught:
         Ledger(b"<<<<<<< HEAD\n" + made + b"=======\n>>>>>>> two\n")
-    assert "keep the lines of both sides" in caught.value.hint
+    assert "know merge" in caught.value.hint
+    assert "git add concepts/distilled.jsonl" in caught.value.hint
 
 
 def test_only_an_untouched_draft_is_ours():

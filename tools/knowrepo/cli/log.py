@@ -63,9 +63,10 @@ def _write(here: Repository) -> None:
     if not after:
         show("no commit changed a concept; nothing to write")
         return
-    show(f"{LOG}: {'up to date' if after == before else 'written'}")
     if after == before and LOG in plumbing.tracked(here, LOG):
+        show(f"{LOG}: up to date")
         return
     kept = keeping.keep(here, {LOG: after})
+    show(f"{LOG}: {'staged' if after == before else 'written'}")
     if LOG in kept.unstaged:
         say(f"it has edits of yours, so it is not staged: git add {LOG}")

@@ -33,9 +33,11 @@ Standing = Literal["ours", "theirs", "gone"]
 ALONE = {"decision": "Decision", "preference": "Preference", "correction": "Correction"}
 """The kinds of statement that say something by themselves, and the type that they make."""
 
+MENDED = f"`know merge` joins both sides; then: git add {LEDGER}"
+
 _LONGEST_TITLE = 80
 _PREFERRED: tuple[Standing, ...] = ("ours", "gone", "theirs")
-_CONFLICT = ("<<<<<<< ", "||||||| ", ">>>>>>> ")
+_MARKS = (b"<<<<<<< ", b"||||||| ", b">>>>>>> ")  # which git writes into a file in conflict
 
 
 class Ledger:
@@ -47,12 +49,9 @@ class Ledger:
         self._sizes: Counter[str] = Counter()  # statements of each concept
         self._others: set[str] = set()  # what we do not understand is not ours to drop
         self.changed = False
+        if is_marked(data):
+            raise KnowError(f"{LEDGER}: holds conflict markers", hint=MENDED)
         for line in data.decode("utf-8", "surrogateescape").split("\n"):
-            if line.startswith(_CONFLICT):
-                raise KnowError(
-                    f"{LEDGER}: holds conflict markers",
-                    hint="keep the lines of both sides, remove the markers, and `git add` it",
-                )
             self._read(line.strip())
 
     def _read(self, line: str) -> None:
@@ -258,6 +257,17 @@ def read_ledger(path: Path) -> Ledger:
         return Ledger()
     except OSError as error:
         raise KnowError(f"{LEDGER}: cannot be read: {error.strerror}") from error
+
+
+def is_marked(data: bytes) -> bool:
+    """Say whether a ledger holds the markers of a conflict."""
+    return any(line.startswith(_MARKS) for line in data.split(b"\n"))
+
+
+def joined(data: bytes) -> bytes:
+    """Return the ledger of a file with conflict markers: the lines of both sides."""
+    lines = (line for line in data.split(b"\n") if not line.startswith((*_MARKS, b"=======")))
+    return Ledger(b"\n".join(lines)).content()
 
 
 def write_ledger(path: Path, ledger: Ledger) -> None:

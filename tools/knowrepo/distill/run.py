@@ -26,6 +26,7 @@ from knowrepo.distill.files import Cited, Related, cited_paths, draft
 from knowrepo.distill.ledger import (
     ALONE,
     LEDGER,
+    MENDED,
     Journal,
     Standing,
     Verdict,
@@ -301,9 +302,9 @@ def _refuse_conflicts(repository: Repository) -> None:
     """Raise KnowError while concepts are in conflict: what they say is not decided."""
     undecided = plumbing.unmerged(repository, FOLDER)
     if undecided:
-        raise KnowError(
-            f"{undecided[0]}: in conflict", hint="resolve it and `git add` it, then run this again"
-        )
+        other = "resolve it and `git add` it, then run this again"
+        hint = MENDED if undecided[0] == LEDGER else other
+        raise KnowError(f"{undecided[0]}: in conflict", hint=hint)
 
 
 @contextmanager
