@@ -8,10 +8,12 @@ How a graph is written is `drawing`'s.
 
 from __future__ import annotations
 
+import gc
 import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import unquote
@@ -101,6 +103,22 @@ def build(
 
     ``tell`` is told how many of how many concepts are read.
     """
+    with _little_garbage():
+        return _build(files, tell)
+
+
+@contextmanager
+def _little_garbage() -> Iterator[None]:
+    """Look for garbage less often: a parse makes thousands of tokens that all go at once."""
+    before = gc.get_threshold()
+    gc.set_threshold(50_000)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+def _build(files: Mapping[str, bytes], tell: Callable[[int, int], None]) -> Graph:
     paths = sorted(path for path in files if is_concept_path(path))
     ids = {concept_id(path) for path in paths}
     nodes: list[Node] = []
