@@ -9,7 +9,7 @@ knowledge until somebody adds it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -91,7 +91,7 @@ def distill(
     """
     repository.inside(repository.concepts)
     _refuse_conflicts(repository)
-    with _alone(repository, waiting):
+    with nullcontext() if wanted.dry_run else _alone(repository, waiting):
         run = _Run(repository, finder, tell, wanted, clock)
         looked = 0
         try:
