@@ -137,3 +137,13 @@ def test_the_first_steps_of_the_readme_work_as_they_stand(own_environment, tmp_p
     memory = own_environment / "memory"
     assert git(memory, "status", "--porcelain") == ""
     assert "sessions/claude/" in git(memory, "ls-files")
+
+
+def test_the_help_lists_every_command_under_what_it_is_for_and_cuts_no_line(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["--help"]) == 0
+    told = capsys.readouterr().out
+    assert "..." not in told.partition("To begin:")[2]
+    assert "Commands:" not in told
+    listed = set(re.findall(r"^  (\w+)  +\S", told.partition("To begin:")[2], re.MULTILINE))
+    assert listed == {name.split()[0] for name, _ in commands()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from filelock import FileLock
 
-from helpers import SESSION, assistant, git, jsonl, transcript, user
+from helpers import SESSION, assistant, git, jsonl, transcript, user, write
 from knowrepo.index import purge
 from knowrepo.sessions import publish
 
@@ -219,3 +219,23 @@ def test_the_catalogs_of_other_work_trees_forget_too(know, repository, source, t
     git(other, "reset", "-q", "--hard", "main")
     assert WORD not in know("recall", WORD, "--repo", str(other)).out
     assert texts(repository.root) + texts(other) == []
+
+
+def test_forgetting_names_the_concepts_that_quote_the_session(know, repository):
+    put(repository, f"claude/{SESSION}")
+    cited = f'sources: [{{id: r1, resource: "../sessions/claude/{SESSION}.jsonl#1"}}]\n'
+    text = "---\ntype: Failure\n{}---\n\nIt failed.\n"
+    write(repository, "concepts/kept.md", text.format(cited))
+    write(repository, "concepts/draft.md", text.format(cited), stage=False)
+    write(repository, "concepts/other.md", text.format(cited.replace(SESSION, f"{SESSION}-2")))
+    result = know("forget", SESSION, "--yes")
+    named = result.err.partition("still quote it")[2].partition("commit it")[0]
+    assert "delete them" in named
+    assert [line.strip() for line in named.splitlines()[1:] if line.strip()] == [
+        "concepts/draft.md", "concepts/kept.md"
+    ]  # fmt: skip
+
+
+def test_forgetting_says_nothing_of_concepts_where_none_quotes_the_session(know, repository):
+    put(repository, f"claude/{SESSION}")
+    assert "quote" not in know("forget", SESSION, "--yes").err

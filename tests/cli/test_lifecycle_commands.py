@@ -265,3 +265,13 @@ def test_generated_and_foreign_files_are_not_fixed(memory, know, tmp_path):
     (memory.root / "concepts" / "link.md").symlink_to("decisions/one-store.md")
     assert "symbolic link" in know("check", "--fix", "concepts/link.md").err
     assert know("check", "--dry-run").code == 2
+
+
+def test_who_accepts_a_draft_is_told_to_commit_what_remembers_it(memory, know):
+    write(memory, "concepts/decisions/new.md", concept("New", status="draft"), stage=False)
+    ledger = memory.concepts / "distilled.jsonl"
+    ledger.write_text('{"concept": "decisions/new", "statement": "0123456789abcdef"}\n')
+    assert "git add concepts/distilled.jsonl" in know("accept", "decisions/new").err
+    assert "distilled" not in know("accept", "one-store").err
+    git(memory.root, "add", "concepts/distilled.jsonl")
+    assert "distilled" not in know("accept", "decisions/new").err

@@ -45,3 +45,14 @@ def test_before_the_first_commit_there_is_nothing(know, repository):
     assert "nothing to write" in know("log", "--write").out
     assert not (repository.concepts / "log.md").exists()
     assert know("log", "--write", "--since", "7d").code == 2
+
+
+def test_a_log_that_was_written_and_never_staged_is_staged_by_the_next_run(
+    know, repository, commit
+):
+    write(repository, "concepts/a.md", concept("A"))
+    commit()
+    know("log", "--write")
+    git(repository.root, "rm", "-q", "--cached", "concepts/log.md")
+    assert know("log", "--write").out == "concepts/log.md: staged\n"
+    assert "A  concepts/log.md" in git(repository.root, "status", "--porcelain")

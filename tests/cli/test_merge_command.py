@@ -98,7 +98,7 @@ def test_merge_joins_what_both_sides_had_and_adds_nothing(know, repository, tmp_
     assert git(repository.root, "ls-files", "-s") == staged
     git(repository.root, "add", "-A", "--", PATH)
     assert know("check").code == 0
-    assert know("merge").err == "no session is in conflict\n"
+    assert know("merge").err == "nothing is in conflict\n"
 
 
 @pytest.mark.parametrize("style", ["merge", "diff3"])
@@ -205,9 +205,45 @@ def test_a_linked_work_tree_has_its_own_conflicts(know, repository, tmp_path):
     linked = tmp_path / "linked"
     git(repository.root, "worktree", "add", "-q", str(linked), "-b", "third", "main")
     git(linked, "merge", "other", check=False)
-    assert know("merge").err == "no session is in conflict\n"
+    assert know("merge").err == "nothing is in conflict\n"
     assert know("merge", "--repo", str(linked)).code == 0
     content = whole(repository_at(linked))
     assert b"mine 8" in content
     assert b"theirs 8" in content
     assert all(path.stat().st_size for path in parts(linked / PATH))
+
+
+# -- what was distilled -----------------------------------------------------------
+
+LEDGER = "concepts/distilled.jsonl"
+LINE = '{{"concept": "decisions/{0}", "statement": "{0}"}}\n'
+
+
+def distilled(here: Repository, *names: str) -> None:
+    (here.root / LEDGER).write_text("".join(map(LINE.format, names)))
+    git(here.root, "add", "-A")
+    git(here.root, "commit", "-qm", " ".join(names))
+
+
+@pytest.mark.parametrize("style", ["merge", "diff3"])
+@pytest.mark.parametrize("paths", [[], [LEDGER]])
+def test_both_sides_of_what_was_distilled_are_joined(repository, monkeypatch, capsys, style, paths):
+    monkeypatch.chdir(repository.root)
+    distilled(repository, "m")
+    git(repository.root, "checkout", "-qb", "other")
+    distilled(repository, "k", "m", "n")
+    git(repository.root, "checkout", "-q", "main")
+    distilled(repository, "j", "m", "o")
+    git(repository.root, "-c", f"merge.conflictStyle={style}", "merge", "other", check=False)
+    assert "<<<<<<<" in (repository.root / LEDGER).read_text()
+    assert main(["distill"]) == 1
+    assert "`know merge` joins both sides" in capsys.readouterr().err
+    assert main(["merge", *paths]) == 0
+    told = capsys.readouterr()
+    assert told.out == f"{LEDGER}: joined\n"
+    assert f"git add -A -- {LEDGER}" in told.err
+    assert (repository.root / LEDGER).read_text() == "".join(map(LINE.format, "jkmno"))
+    git(repository.root, "add", "-A", "--", LEDGER)
+    assert main(["distill"]) == 0
+    assert main(["merge"]) == 0
+    assert "nothing is in conflict" in capsys.readouterr().err

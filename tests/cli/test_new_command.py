@@ -264,3 +264,17 @@ def test_in_a_folder_below_the_top_the_right_files_are_staged(know, repository, 
         "inner/concepts/index.md", "inner/concepts/project-knowledge/a-thing.md",
         "inner/concepts/tag_index.jsonl",
     ]  # fmt: skip
+
+
+def test_closed_standard_input_holds_nothing_to_remember(know, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    result = know("remember", "-")
+    assert (result.code, "nothing to remember" in result.err) == (2, True)
+
+
+def test_the_next_step_after_a_form_leads_through_the_hooks(know, repository):
+    said = know("new", "Decision", "Two stores").err
+    assert "git add concepts/decisions/two-stores.md && know tags build" in said
+    git(repository.root, "add", "concepts/decisions/two-stores.md")
+    know("tags", "build")
+    assert know("hook", "tags").code == 0

@@ -57,7 +57,7 @@ def test_what_git_does_not_track_decides_nothing(know, repository):
     write(repository, "concepts/a/one.md", concept("One"))
     built(know, repository)
     write(repository, "concepts/a/b/two.md", concept("Two"))
-    know("tags", "build")
+    assert know("hook", "tags").code == 1
     git(repository.root, "rm", "-qf", "concepts/a/b/two.md")
     assert know("hook", "tags").code == 1  # the root's index was rebuilt
     git(repository.root, "add", "concepts/index.md", "concepts/tag_index.jsonl")
@@ -110,3 +110,26 @@ def test_the_list_says_in_which_types_a_tag_occurs_and_what_is_near(know, reposi
 def test_without_tags_the_list_is_empty(know):
     assert know("tags", "list").out == ""
     assert json.loads(know("tags", "list", "--json").out) == {"version": 1, "tags": [], "near": []}
+
+
+def test_drafts_that_are_added_pass_the_hooks_at_the_first_try(know, repository, commit):
+    write(repository, "concepts/a.md", concept("A"))
+    know("tags", "build")
+    commit()
+    write(repository, "concepts/b.md", concept("B"))  # as `know distill` says: git add concepts
+    result = know("tags", "build")
+    assert "staged: concepts/index.md, concepts/tag_index.jsonl" in result.err
+    assert know("hook", "tags").code == 0
+    assert git(repository.root, "status", "--porcelain").split() == [
+        "A", "concepts/b.md", "M", "concepts/index.md", "M", "concepts/tag_index.jsonl"
+    ]  # fmt: skip
+
+
+def test_what_is_built_and_was_never_staged_is_staged_by_the_next_build(know, repository, commit):
+    write(repository, "concepts/a.md", concept("A"))
+    know("tags", "build")
+    commit()
+    write(repository, "concepts/b.md", concept("B"))
+    assert know("hook", "tags").code == 1  # built, but in the work tree alone
+    assert "up to date" in know("tags", "build").out
+    assert git(repository.root, "diff", "--name-only") == ""

@@ -142,3 +142,21 @@ def test_json_can_be_read():
     told = json.loads(json.dumps(as_json(titled("A", "B"))))
     assert told["version"] == 1
     assert told["links"] == [{"from": "n0", "to": "n1", "kind": "superseded_by"}]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "[x](<b.md>)", "[x](\n b.md)", "> [x](\n> b.md)", "[x](b\\.md)", "[x](b&#46;md)",
+        "[x](./(b)/../b.md)", "[x]\n\n[x]: b.md", "[x]\n\n[x]:\n  b.md", "[![i](b.md)](http://h)",
+        "[x](none.md) [y](b.md 'title')", "[x](%62.md)",
+    ],
+)  # fmt: skip
+def test_no_form_of_a_link_is_passed_over_where_bodies_without_one_are_not_parsed(body):
+    assert edges(bundle(a=concept(body=body), b=concept())) == {("a", "b", "link")}
+
+
+def test_a_body_whose_links_lead_to_no_concept_is_not_parsed(monkeypatch):
+    monkeypatch.setattr("knowrepo.concepts.graph.links", lambda _: pytest.fail("parsed"))
+    body = "[x](https://example.org/b.md) [y](none.md) [z](#part)\n\n[r]: mailto:a@example.org"
+    assert edges(bundle(a=concept(body=body), b=concept())) == set()

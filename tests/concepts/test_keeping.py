@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
+from filelock import FileLock
 
 from helpers import concept, git, part_ways, write
 from knowrepo.concepts import bundle
 from knowrepo.concepts.keeping import keep
 from knowrepo.errors import KnowError
+from knowrepo.git import plumbing
 
 GENERATED = ("concepts/index.md", "concepts/tag_index.jsonl")
 
@@ -145,3 +149,41 @@ def test_a_conflict_in_what_is_generated_is_solved_by_building_it(repository, bu
     assert git(repository.root, "ls-files", "--unmerged") == ""
     assert "<<<<" not in in_index(repository, "concepts/index.md")
     assert agrees_with_itself(repository, tmp_path)
+
+
+def test_a_second_process_waits_until_the_first_has_staged(repository, built):
+    with FileLock(repository.locks / "keeping.lock"):
+        other = threading.Thread(
+            target=keep, args=(repository, {"concepts/b.md": concept("B").encode()}), daemon=True
+        )
+        other.start()
+        other.join(timeout=0.3)
+        assert other.is_alive()
+        assert not (repository.root / "concepts/b.md").exists()
+    other.join()
+    assert "B" in in_index(repository, "concepts/index.md")
+
+
+def test_another_git_at_work_is_waited_for(repository, built, monkeypatch):
+    lock = repository.git_dir / "index.lock"
+    lock.touch()
+    waited: list[float] = []
+
+    def wait(seconds: float) -> None:
+        waited.append(seconds)
+        if len(waited) == 2:
+            lock.unlink()
+
+    monkeypatch.setattr(plumbing.time, "sleep", wait)
+    keep(repository, {"concepts/b.md": concept("B").encode()})
+    assert len(waited) == 2
+    assert "B" in in_index(repository, "concepts/index.md")
+
+
+def test_a_lock_that_a_crash_left_is_named_with_what_to_do(repository, built, monkeypatch):
+    (repository.git_dir / "index.lock").touch()
+    monkeypatch.setattr(plumbing.time, "sleep", lambda _: None)
+    with pytest.raises(KnowError) as caught:
+        keep(repository, {"concepts/b.md": concept("B").encode()})
+    assert "index.lock" in caught.value.message
+    assert "remove that file" in caught.value.hint

@@ -510,3 +510,15 @@ def killed(
         os._exit(0)
     _, status = os.waitpid(child, 0)
     assert os.waitstatus_to_exitcode(status) == 9
+
+
+def test_a_dry_run_takes_no_lock_for_the_disk_may_be_read_only(repository, distill):
+    archive(repository, SAID)
+    repository.locks.mkdir(parents=True, exist_ok=True)
+    told: list[Outcome] = []
+    with FileLock(repository.locks / "distill.lock"):
+        run.distill(
+            repository, find(repository), distill.finder, told.append,
+            wanted=Wanted(dry_run=True), waiting=lambda: pytest.fail("waited"),
+        )  # fmt: skip
+    assert [one.action for one in told] == ["new"]

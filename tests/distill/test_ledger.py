@@ -102,7 +102,8 @@ def test_conflict_markers_are_an_error_that_says_what_to_do():
     made = ledger(a=("u-1",)).content()
     with pytest.raises(KnowError, match=r"distilled\.jsonl: holds conflict markers") as caught:
         Ledger(b"<<<<<<< HEAD\n" + made + b"=======\n>>>>>>> two\n")
-    assert "keep the lines of both sides" in caught.value.hint
+    assert "know merge" in caught.value.hint
+    assert "git add concepts/distilled.jsonl" in caught.value.hint
 
 
 def test_only_an_untouched_draft_is_ours():
@@ -201,3 +202,16 @@ def test_a_draft_that_was_to_be_written_anew_is_still_to_be(tmp_path):
     journal.recover(made, {"a": DRAFT}.get)
     assert made.concepts_of(key("u-2")) == []
     assert made.standing("a", DRAFT) == "ours"
+
+
+def test_a_ledger_that_is_a_link_is_not_read_for_it_may_lead_anywhere(tmp_path):
+    (tmp_path / "secret").write_text("of somebody's home\n")
+    (tmp_path / "distilled.jsonl").symlink_to(tmp_path / "secret")
+    with pytest.raises(KnowError, match="symbolic link"):
+        read_ledger(tmp_path / "distilled.jsonl")
+
+
+def test_a_ledger_that_cannot_be_read_is_named(tmp_path):
+    (tmp_path / "distilled.jsonl").mkdir()
+    with pytest.raises(KnowError, match=r"distilled\.jsonl: cannot be read: Is a directory"):
+        read_ledger(tmp_path / "distilled.jsonl")

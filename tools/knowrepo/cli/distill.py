@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 JSON_VERSION = 1
 _NEXT = (
-    "next: review them, then `git add concepts` and commit; delete what is wrong:"
-    " it is not proposed again; `know accept CONCEPT` makes a draft stable"
+    "next: read them; delete what is wrong, and it is not proposed again; `know accept"
+    " CONCEPT` makes one stable; then: git add concepts && know tags build && git commit"
 )
 
 

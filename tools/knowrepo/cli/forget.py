@@ -47,7 +47,7 @@ def forget(
     show(
         f"{found.name}: forgotten; {count(len(files), 'file')}, {count(vectors, 'vector')} removed"
     )
-    _say_what_is_left(here, files)
+    _say_what_is_left(here, files, _quoting(here, found.name))
 
 
 def _forget(here: Repository, session: Archived) -> tuple[list[Path], int]:
@@ -89,8 +89,28 @@ def _confirm(name: str) -> None:
         raise typer.Exit(1)
 
 
-def _say_what_is_left(here: Repository, files: list[Path]) -> None:
+def _quoting(here: Repository, name: str) -> list[str]:
+    """Return the concepts, drafts among them, that name a session as what they quote."""
+    import re
+
+    from knowrepo.concepts import bundle
+    from knowrepo.concepts.model import is_concept_path
+
+    there = re.compile(rf"{re.escape(name)}(?![\w-])".encode())
+    found = []
+    for path in sorted({*bundle.read_tracked(here), *bundle.drafts(here)}):
+        full = here.root / path
+        if is_concept_path(path) and full.is_file() and not full.is_symlink():
+            found += [path] if there.search(full.read_bytes()) else []
+    return found
+
+
+def _say_what_is_left(here: Repository, files: list[Path], quoting: list[str]) -> None:
     """Print what only a person can do: commit, and rewrite history where it matters."""
+    if quoting:
+        say("these still quote it; delete them, or take out what they have of it:")
+        for path in quoting:
+            say(f"    {path}")
     sessions = here.sessions.relative_to(here.work_tree).as_posix()
     say("commit it, so that every clone forgets:")
     say(f"    git add -A -- '{sessions}' && git commit -m 'Forget a session'")

@@ -51,6 +51,18 @@ def accept(
             files[path] = after
         done[path] = "accepted" if after != data else "stable already"
     finish(here, files, done, as_json=as_json)
+    _mention_ledger(here, set(done))
+
+
+def _mention_ledger(here: Repository, paths: set[str]) -> None:
+    """Say where the next commit would lack what keeps these from being proposed again."""
+    from knowrepo.concepts.model import concept_id
+    from knowrepo.distill.ledger import LEDGER, read_ledger
+    from knowrepo.git import plumbing
+
+    waits = [*plumbing.untracked(here, LEDGER), *plumbing.modified(here, LEDGER)]
+    if waits and any(map(read_ledger(here.root / LEDGER).knows, map(concept_id, paths))):
+        say(f"note: commit the memory of distilling with it: git add {LEDGER}")
 
 
 def supersede(

@@ -60,10 +60,13 @@ def _write(here: Repository) -> None:
     full = here.inside(here.root / LOG)
     before = full.read_bytes() if full.is_file() else b""
     after = updated(here, before)
-    if after == before:
-        show(f"{LOG}: up to date" if before else "no commit changed a concept; nothing to write")
+    if not after:
+        show("no commit changed a concept; nothing to write")
+        return
+    if after == before and LOG in plumbing.tracked(here, LOG):
+        show(f"{LOG}: up to date")
         return
     kept = keeping.keep(here, {LOG: after})
-    show(f"{LOG}: written")
+    show(f"{LOG}: {'staged' if after == before else 'written'}")
     if LOG in kept.unstaged:
         say(f"it has edits of yours, so it is not staged: git add {LOG}")

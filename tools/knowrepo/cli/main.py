@@ -9,7 +9,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -37,43 +37,64 @@ from knowrepo.cli import (
     skill,
     tags,
 )
-from knowrepo.cli.common import Command, say
+from knowrepo.cli.common import Command, Group, say
 from knowrepo.errors import KnowError
 
 INTERRUPTED = 130
 
 app = typer.Typer(
     name="know",
+    cls=Group,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("init")(init.init)
-app.command("archive")(archive.archive)
-app.command("sessions")(sessions.sessions)
-app.command("forget")(forget.forget)
-app.command("merge")(merge.merge)
-app.command("export")(export.export)
-app.command("scan")(scan.scan)
-app.command("new")(new.new)
-app.command("remember")(new.remember)
-app.command("log")(log.log)
-app.command("graph")(graph.graph)
-app.command("check")(check.check)
-app.command("migrate")(migrate.migrate)
-app.command("accept")(lifecycle.accept)
-app.command("supersede")(lifecycle.supersede)
-app.command("deprecate")(lifecycle.deprecate)
-app.add_typer(tags.app, name="tags")
-app.command("distill")(distill.distill)
-app.command("skill")(skill.skill)
-app.command("index")(index.index)
-app.command("status")(index.status)
-app.command("recall")(recall.recall)
-app.add_typer(model.app, name="model")
-app.add_typer(hooks.app, name="hooks")
+# By what they are for, in the order in which somebody comes to need them. The line of each
+# is for `know --help`, which has room for so much.
+_PARTS: dict[str, dict[str, tuple[Any, str]]] = {
+    "To begin": {
+        "init": (init.init, "Make a git repository a knowledge repository, and map projects."),
+        "hooks": (hooks.app, "Have an agent note its sessions for the archive."),
+        "model": (model.app, "Fetch the local embedding model, or say where it is."),
+    },
+    "Looking up": {
+        "recall": (recall.recall, "Look something up in concepts and sessions."),
+        "index": (index.index, "Bring the catalog and the vectors up to date."),
+        "status": (index.status, "Say what is indexed, what is pending, with which model."),
+    },
+    "Sessions": {
+        "archive": (archive.archive, "Bring sessions into the archive, redacted."),
+        "sessions": (sessions.sessions, "List the archived sessions, the newest first."),
+        "export": (export.export, "Write one session as a page to read, or as data."),
+        "scan": (scan.scan, "Find secrets in what is archived and written already."),
+        "merge": (merge.merge, "Join both sides of sessions that git has in conflict."),
+        "forget": (forget.forget, "Take a session out of the archive, for good."),
+    },
+    "Writing concepts": {
+        "remember": (new.remember, "Write down one thing at once, staged."),
+        "new": (new.new, "Begin a concept: a form with the sections of its type."),
+        "distill": (distill.distill, "Propose concepts for what sessions found out."),
+        "skill": (skill.skill, "Print or install the skill by which an agent writes them."),
+    },
+    "Keeping concepts": {
+        "check": (check.check, "Check them against OKF v0.2, and mend what is safe."),
+        "accept": (lifecycle.accept, "Make drafts stable."),
+        "supersede": (lifecycle.supersede, "Deprecate a concept and name what holds instead."),
+        "deprecate": (lifecycle.deprecate, "Mark a concept as no longer current."),
+        "tags": (tags.app, "List and rename tags; build what is generated."),
+        "log": (log.log, "Say what became of the concepts, day by day."),
+        "graph": (graph.graph, "Show which concepts link to which."),
+        "migrate": (migrate.migrate, "Lift concepts from OKF v0.1 to v0.2."),
+    },
+}
+for _part, _commands in _PARTS.items():
+    for _name, (_what, _line) in _commands.items():
+        if isinstance(_what, typer.Typer):
+            app.add_typer(_what, name=_name, short_help=_line, rich_help_panel=_part)
+        else:
+            app.command(_name, short_help=_line, rich_help_panel=_part)(_what)
 hook = typer.Typer(no_args_is_help=True, help="Entries for pre-commit.")
 hook.command("check")(check.staged)
 hook.command("tags")(tags.staged)

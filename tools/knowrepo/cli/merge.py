@@ -30,7 +30,8 @@ def merge(
 
     No line of either side is lost. Where git called know itself there is nothing to
     do: this is for clones without the merge driver, for a session in several parts,
-    and for a file with conflict markers. What to add to git is printed.
+    and for a file with conflict markers. The memory of `know distill` is joined
+    too, concepts/distilled.jsonl. What to add to git is printed.
 
     \b
     Examples:
@@ -45,7 +46,9 @@ def merge(
     from knowrepo.sessions.joining import resolve
 
     here = repository(repo)
-    names = _named(here, paths or [])
+    ledger = here.concepts / "distilled.jsonl"
+    others = [path for path in paths or [] if path.absolute() != ledger]
+    names = [] if paths and not others else _named(here, others)
     part_bytes = load_repository_config(here.root).part_megabytes * 1_000_000
     files: list[str] = []
     with exclusively(here, waiting=lambda: say("an archive is running; waiting")):
@@ -56,10 +59,27 @@ def merge(
             finally:
                 shutil.rmtree(scratch, ignore_errors=True)
             show(f"{name}: joined")
+    if not paths or len(others) < len(paths):
+        files += _join_ledger(here)
     if files:
         say(f"when it is as you want it: git add -A -- {shlex.join(files)}")
     else:
-        say("no session is in conflict")
+        say("nothing is in conflict")
+
+
+def _join_ledger(here: Repository) -> list[str]:
+    """Join both sides of what was distilled, where git has it in conflict; returns its path."""
+    from knowrepo.concepts import keeping
+    from knowrepo.distill.ledger import LEDGER, is_marked, joined
+    from knowrepo.git import plumbing
+
+    path = here.root / LEDGER
+    before = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
+    if not (plumbing.unmerged(here, LEDGER) or is_marked(before)):
+        return []
+    keeping.write(here, LEDGER, joined(before))
+    show(f"{LEDGER}: joined")
+    return [LEDGER]
 
 
 def _named(here: Repository, paths: list[Path]) -> list[SessionName]:

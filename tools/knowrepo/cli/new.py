@@ -72,7 +72,8 @@ def new(
     show(_from_here(here, path))
     if editor:
         _run(editor, here.root / path)
-    say(f"a draft; when it is filled in: git add {_quoted(_from_here(here, path))}")
+    add = f"git add {_quoted(_from_here(here, path))} && know tags build"
+    say(f"a draft; when it is filled in: {add}; then commit")
 
 
 def remember(
@@ -181,7 +182,7 @@ def _text(given: str) -> str:
     from knowrepo.terminal import plain
 
     if given == "-":
-        raw = sys.stdin.buffer.read(4 * MOST_CHARACTERS + 4)
+        raw = sys.stdin.buffer.read(4 * MOST_CHARACTERS + 4) if sys.stdin else b""
         try:
             given = raw.decode("utf-8-sig")
         except UnicodeDecodeError as error:

@@ -20,7 +20,7 @@ app = typer.Typer(no_args_is_help=True, help="The tag index and what is generate
 
 @app.command("build")
 def build(repo: RepoOption = None) -> None:
-    """Write what is generated from the tracked concepts.
+    """Write what is generated from the tracked concepts, and stage it.
 
     That is concepts/tag_index.jsonl and concepts/index.md, and an index.md in a
     folder that holds folders or more than a hundred concepts. An index.md that a
@@ -30,26 +30,25 @@ def build(repo: RepoOption = None) -> None:
     Examples:
       know tags build
     """
-    import shlex
-
-    from knowrepo.concepts import bundle
+    from knowrepo.concepts import bundle, keeping
 
     here = repository(repo)
-    for file in bundle.write_generated(here):
+    files = bundle.write_generated(here)
+    for file in files:
         if file.foreign:
             say(f"{file.path}: written by hand, left alone")
             continue
         done = "removed" if file.gone else "written" if file.stale else "up to date"
         show(f"{file.path}: {done}")
-        if file.is_wrong:
-            say(f"add it to the next commit: git add {shlex.quote(file.path)}")
+    staged = keeping.keep(here, {}).staged
+    if staged:
+        say(f"staged: {', '.join(staged)}; now: git commit")
     mention_drafts(here)
 
 
 @app.command("check")
 def check(repo: RepoOption = None) -> None:
     """Say whether the generated files are up to date and tracked; writes nothing."""
-    import shlex
 
     from knowrepo.concepts import bundle
 
@@ -58,7 +57,7 @@ def check(repo: RepoOption = None) -> None:
         state = "superfluous" if file.gone else "stale" if file.stale else "not tracked"
         show(f"{file.path}: {state}")
     if wrong:
-        say(f"run: know tags build && git add {shlex.join(file.path for file in wrong)}")
+        say("run: know tags build")
         raise typer.Exit(1)
 
 

@@ -8,10 +8,12 @@ How a graph is written is `drawing`'s.
 
 from __future__ import annotations
 
+import gc
 import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import unquote
@@ -22,6 +24,8 @@ from knowrepo.concepts.model import FOLDER, concept_id, from_document, is_concep
 from knowrepo.errors import KnowError
 
 Kind = Literal["link", "superseded_by", "source"]
+# A link's target, or a reference's; empty where it stands in `<>` or behind a quotation's mark.
+_LOOKS_LINKED = re.compile(r"\](?:\(|:)\s*([^\s<>]*)")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
@@ -99,6 +103,22 @@ def build(
 
     ``tell`` is told how many of how many concepts are read.
     """
+    with _little_garbage():
+        return _build(files, tell)
+
+
+@contextmanager
+def _little_garbage() -> Iterator[None]:
+    """Look for garbage less often: a parse makes thousands of tokens that all go at once."""
+    before = gc.get_threshold()
+    gc.set_threshold(50_000)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+def _build(files: Mapping[str, bytes], tell: Callable[[int, int], None]) -> Graph:
     paths = sorted(path for path in files if is_concept_path(path))
     ids = {concept_id(path) for path in paths}
     nodes: list[Node] = []
@@ -108,18 +128,17 @@ def build(
         document = parse(files[path])
         concept = from_document(path, document)
         nodes.append(Node(concept.id, concept.type, concept.title, concept.tags, concept.status))
-        for kind, target in _targets(document):
+        for kind, target in _targets(document, path, ids):
             to = _resolve(path, target, ids)
             if to and to != concept.id:
                 edges.add(Edge(concept.id, to, kind))
     return Graph(tuple(nodes), tuple(sorted(edges)))
 
 
-def _targets(document: Document) -> Iterator[tuple[Kind, str]]:
+def _targets(document: Document, path: str, ids: Collection[str]) -> Iterator[tuple[Kind, str]]:
     """Yield what a document names as another file, of its body and of its front matter."""
-    body = document.body
-    if "](" in body or "]:" in body:  # else there is no link, and no need to parse
-        yield from (("link", link.target) for link in links(body))
+    if _may_lead(document.body, path, ids):
+        yield from (("link", link.target) for link in links(document.body))
     superseded = document.front.get("superseded_by")
     if isinstance(superseded, str):
         yield "superseded_by", superseded
@@ -128,6 +147,21 @@ def _targets(document: Document) -> Iterator[tuple[Kind, str]]:
         resource = source.get("resource") if isinstance(source, dict) else None
         if isinstance(resource, str):
             yield "source", resource
+
+
+def _may_lead(body: str, path: str, ids: Collection[str]) -> bool:
+    """Say whether a body may have a link to a concept; most of a graph's time is parsing.
+
+    What looks like a link need not be one. What is one looks so: where the text
+    does not show plainly what it leads to, it may.
+    """
+    for match in _LOOKS_LINKED.finditer(body):
+        target = match[1]
+        if not target or any(sign in target for sign in "\\&("):
+            return True
+        if _resolve(path, target.partition(")")[0], ids):
+            return True
+    return False
 
 
 def _resolve(path: str, target: str, ids: Collection[str]) -> str:

@@ -9,8 +9,11 @@ else is being edited. Nothing is committed. Hooks never come here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+
+from filelock import FileLock
 
 from knowrepo.concepts import bundle
 from knowrepo.concepts.model import FOLDER
@@ -33,10 +36,22 @@ def keep(repository: Repository, files: Mapping[str, bytes], removed: Iterable[s
 
     Paths are relative to the repository. Raises KnowError where concepts are in
     conflict, before anything is written, and where a file cannot be written; those
-    before it stand, and none is staged.
+    before it stand, and none is staged. A second process waits its turn: what is
+    generated must follow from what both have staged.
     """
     bundle.refuse_conflicts(repository)
-    gone = list(removed)
+    with _alone(repository):
+        return _keep(repository, files, list(removed))
+
+
+@contextmanager
+def _alone(repository: Repository) -> Iterator[None]:
+    repository.locks.mkdir(parents=True, exist_ok=True)
+    with FileLock(repository.locks / "keeping.lock"):
+        yield
+
+
+def _keep(repository: Repository, files: Mapping[str, bytes], gone: list[str]) -> Kept:
     begun = set(_unstaged(repository))
     for path, data in files.items():
         write(repository, path, data)

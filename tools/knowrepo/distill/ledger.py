@@ -33,9 +33,11 @@ Standing = Literal["ours", "theirs", "gone"]
 ALONE = {"decision": "Decision", "preference": "Preference", "correction": "Correction"}
 """The kinds of statement that say something by themselves, and the type that they make."""
 
+MENDED = f"`know merge` joins both sides; then: git add {LEDGER}"
+
 _LONGEST_TITLE = 80
 _PREFERRED: tuple[Standing, ...] = ("ours", "gone", "theirs")
-_CONFLICT = ("<<<<<<< ", "||||||| ", ">>>>>>> ")
+_MARKS = (b"<<<<<<< ", b"||||||| ", b">>>>>>> ")  # which git writes into a file in conflict
 
 
 class Ledger:
@@ -47,12 +49,9 @@ class Ledger:
         self._sizes: Counter[str] = Counter()  # statements of each concept
         self._others: set[str] = set()  # what we do not understand is not ours to drop
         self.changed = False
+        if is_marked(data):
+            raise KnowError(f"{LEDGER}: holds conflict markers", hint=MENDED)
         for line in data.decode("utf-8", "surrogateescape").split("\n"):
-            if line.startswith(_CONFLICT):
-                raise KnowError(
-                    f"{LEDGER}: holds conflict markers",
-                    hint="keep the lines of both sides, remove the markers, and `git add` it",
-                )
             self._read(line.strip())
 
     def _read(self, line: str) -> None:
@@ -245,11 +244,30 @@ class Journal:
 
 
 def read_ledger(path: Path) -> Ledger:
-    """Read the ledger; an empty one where there is none."""
+    """Read the ledger; an empty one where there is none.
+
+    A clone may bring a link in its place: what lies there is not ours to read, and
+    would be written into a file that is committed.
+    """
+    if path.is_symlink():
+        raise KnowError(f"{LEDGER}: is a symbolic link", hint="remove it")
     try:
         return Ledger(path.read_bytes())
     except FileNotFoundError:
         return Ledger()
+    except OSError as error:
+        raise KnowError(f"{LEDGER}: cannot be read: {error.strerror}") from error
+
+
+def is_marked(data: bytes) -> bool:
+    """Say whether a ledger holds the markers of a conflict."""
+    return any(line.startswith(_MARKS) for line in data.split(b"\n"))
+
+
+def joined(data: bytes) -> bytes:
+    """Return the ledger of a file with conflict markers: the lines of both sides."""
+    lines = (line for line in data.split(b"\n") if not line.startswith((*_MARKS, b"=======")))
+    return Ledger(b"\n".join(lines)).content()
 
 
 def write_ledger(path: Path, ledger: Ledger) -> None:

@@ -9,7 +9,7 @@ knowledge until somebody adds it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -26,6 +26,7 @@ from knowrepo.distill.files import Cited, Related, cited_paths, draft
 from knowrepo.distill.ledger import (
     ALONE,
     LEDGER,
+    MENDED,
     Journal,
     Standing,
     Verdict,
@@ -90,7 +91,7 @@ def distill(
     """
     repository.inside(repository.concepts)
     _refuse_conflicts(repository)
-    with _alone(repository, waiting):
+    with nullcontext() if wanted.dry_run else _alone(repository, waiting):
         run = _Run(repository, finder, tell, wanted, clock)
         looked = 0
         try:
@@ -301,9 +302,9 @@ def _refuse_conflicts(repository: Repository) -> None:
     """Raise KnowError while concepts are in conflict: what they say is not decided."""
     undecided = plumbing.unmerged(repository, FOLDER)
     if undecided:
-        raise KnowError(
-            f"{undecided[0]}: in conflict", hint="resolve it and `git add` it, then run this again"
-        )
+        other = "resolve it and `git add` it, then run this again"
+        hint = MENDED if undecided[0] == LEDGER else other
+        raise KnowError(f"{undecided[0]}: in conflict", hint=hint)
 
 
 @contextmanager

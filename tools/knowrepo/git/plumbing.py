@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -20,6 +21,8 @@ from knowrepo.errors import KnowError
 from knowrepo.git.layout import Repository
 
 _KEPT = frozenset({"GIT_SSH", "GIT_SSH_COMMAND", "GIT_ASKPASS", "GIT_EXEC_PATH", "GIT_TRACE"})
+_LOCKED = "another git is at work: run this again when it is done; if it crashed, remove that file"
+_WAITS = (0.05, 0.1, 0.2, 0.4, 0.8)
 
 
 def _is_users(name: str) -> bool:
@@ -87,7 +90,8 @@ def git(
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
         last = said[-1] if said else "no message"
         why = next((line for line in said if line.startswith(("fatal:", "error:"))), last)
-        raise KnowError(f"git {arguments[0]} failed in {repository.root}: {why}")
+        hint = _LOCKED if "index.lock" in why else ""
+        raise KnowError(f"git {arguments[0]} failed in {repository.root}: {why}", hint=hint)
     return done.stdout
 
 
@@ -153,7 +157,7 @@ def update_index(repository: Repository, paths: Iterable[str]) -> None:
     """
     names = b"".join(os.fsencode(path) + b"\0" for path in paths)
     update = ("update-index", "--add", "--remove", "--ignore-skip-worktree-entries")
-    git(repository, *update, "-z", "--stdin", data=names)
+    _in_turn(repository, *update, "-z", "--stdin", data=names)
 
 
 def update_index_with(repository: Repository, files: Mapping[str, bytes]) -> None:
@@ -163,14 +167,28 @@ def update_index_with(repository: Repository, files: Mapping[str, bytes]) -> Non
     """
     inside = repository.root.relative_to(repository.work_tree)
     gone = b"".join(os.fsencode(path) + b"\0" for path, data in files.items() if not data)
-    git(repository, "update-index", "--force-remove", "-z", "--stdin", data=gone)
+    _in_turn(repository, "update-index", "--force-remove", "-z", "--stdin", data=gone)
     lines: list[bytes] = []
     for path, data in files.items():
         if data:
             oid = git(repository, "hash-object", "-w", "--stdin", data=data).strip()
             name = os.fsencode((inside / path).as_posix())  # from the top, wherever git runs
             lines.append(b"100644 %s\t%s\0" % (oid, name))
-    git(repository, "update-index", "-z", "--index-info", data=b"".join(lines))
+    _in_turn(repository, "update-index", "-z", "--index-info", data=b"".join(lines))
+
+
+def _in_turn(repository: Repository, *arguments: str, data: bytes) -> None:
+    """Run what writes git's index; where another git does just now, wait for it a while."""
+    for seconds in _WAITS:
+        try:
+            git(repository, *arguments, data=data)
+        except KnowError as error:
+            if error.hint != _LOCKED:
+                raise
+            time.sleep(seconds)
+        else:
+            return
+    git(repository, *arguments, data=data)
 
 
 def unmerged(repository: Repository, *folders: str) -> list[str]:
