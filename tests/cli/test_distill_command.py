@@ -215,3 +215,9 @@ def test_the_rules_are_what_finds_by_default_and_they_see_struggles(know, reposi
     (one,) = found["proposals"]
     assert one["type"] == "Solution"
     assert one["description"] == "uv run pytest failed 2 times and worked after uv add pyyaml."
+
+
+def test_on_a_terminal_a_proposal_says_what_then_where(know, archive, monkeypatch):
+    archive(SAID)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert know("distill", "-q").out == f"Decision: We use a cache\n    {CACHE}\n"

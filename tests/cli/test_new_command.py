@@ -278,3 +278,12 @@ def test_the_next_step_after_a_form_leads_through_the_hooks(know, repository):
     git(repository.root, "add", "concepts/decisions/two-stores.md")
     know("tags", "build")
     assert know("hook", "tags").code == 0
+
+
+def test_what_a_killed_run_left_unstaged_is_named_with_how_to_stage_it(know, repository):
+    path = "concepts/project-knowledge/releases-are-on-tuesdays.md"
+    know("remember", "Releases are on Tuesdays.")
+    assert "git add" not in know("remember", "Releases are on Tuesdays.").err
+    git(repository.root, "rm", "-q", "--cached", path)
+    said = know("remember", "Releases are on Tuesdays.").err
+    assert f"git add {path} && know tags build" in said

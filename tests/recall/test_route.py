@@ -67,7 +67,7 @@ def test_the_structured_layer_comes_first(filled):
     answer = route.recall(filled, "tag:git")
     assert answer.route == "structured"
     assert [hit.path for hit in answer.hits] == ["concepts/hooks.md", "concepts/old.md"]
-    assert answer.hits[1].marks == ("deprecated", "superseded by hooks.md")
+    assert answer.hits[1].marks == ("deprecated", "superseded by hooks")
     assert answer.hits[1].score < answer.hits[0].score
 
 
@@ -266,3 +266,12 @@ def test_a_summary_is_one_line_cut_at_a_word():
     assert len(shorten(long, 80)) <= 80
     assert shorten(long, 80).endswith("word…")
     assert len(shorten("x" * 200, 80)) == 80
+
+
+def test_what_holds_instead_is_named_as_commands_take_it(repository):
+    write(repository, "concepts/a/old.md", concept("Old", superseded_by="../b/new.md"))
+    write(repository, "concepts/c/odd.md", concept("Odd", superseded_by="somewhere else"))
+    refresh(repository)
+    assert {hit.title: hit.marks for hit in route.recall(repository, "type:Decision").hits} == {
+        "Old": ("superseded by b/new",), "Odd": ("superseded by somewhere else",),
+    }  # fmt: skip

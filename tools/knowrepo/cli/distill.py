@@ -33,8 +33,9 @@ if TYPE_CHECKING:
 
 JSON_VERSION = 1
 _NEXT = (
-    "next: read them; delete what is wrong, and it is not proposed again; `know accept"
-    " CONCEPT` makes one stable; then: git add concepts && know tags build && git commit"
+    "next: read them, and delete what is wrong: it is not proposed again.",
+    "`know accept CONCEPT` makes one stable; then all of them:",
+    "    git add concepts && know tags build && git commit",
 )
 
 
@@ -169,7 +170,7 @@ def _left_out(found: list[Archived]) -> int:
 
 
 def _show(outcome: Outcome, *, evidence: bool, quiet: bool) -> None:
-    """Print the line of a proposal; in a pipe its cells are separated by tabs."""
+    """Print a proposal: what it says, then where; in a pipe one line, cut by tabs."""
     if outcome.proposal is None:
         say(f"{outcome.session}: {outcome.note}")
         return
@@ -177,10 +178,13 @@ def _show(outcome: Outcome, *, evidence: bool, quiet: bool) -> None:
         if not quiet:
             say(f"already {outcome.path}: {outcome.proposal.title}")
         return
-    tty = sys.stdout.isatty()
-    cells = (outcome.path, outcome.proposal.type, " ".join(outcome.proposal.title.split()))
-    grown = outcome.action == "grown"
-    show(("  " if tty else "\t").join([*cells, *(["(grown)"] if grown else [])]))
+    title = " ".join(outcome.proposal.title.split())
+    grown = ["(grown)"] if outcome.action == "grown" else []
+    if sys.stdout.isatty():
+        show(" ".join([f"{outcome.proposal.type}: {title}", *grown]))
+        show(f"    {outcome.path}")
+    else:
+        show("\t".join([outcome.path, outcome.proposal.type, title, *grown]))
     if evidence:
         for statement in outcome.proposal.statements:
             show(f"    {statement.kind}: {' '.join(statement.text.split())}")
@@ -250,7 +254,8 @@ def _sum_up(outcomes: list[Outcome], done: Done, *, sub_agents: int, dry_run: bo
     parts += [f"{count(failed, 'session')} failed"] if failed else []
     say(f"{', '.join(parts)}; {_looked_at(done, sub_agents)}")
     if (by["new"] or by["grown"]) and not dry_run:
-        say(_NEXT)
+        for line in _NEXT:
+            say(line)
 
 
 def _looked_at(done: Done, sub_agents: int) -> str:

@@ -223,10 +223,13 @@ def _refuse_secrets(here: Repository, data: bytes) -> None:
 
 def _refuse_alike(here: Repository, concept: Concept | None) -> None:
     if concept is not None:
-        raise KnowError(
-            f"{_from_here(here, concept.path)}: says this already, or is called so",
-            hint="edit that one, give this one another --title, or --force it",
-        )
+        from knowrepo.concepts import bundle
+
+        path = _from_here(here, concept.path)
+        hint = "edit that one, give this one another --title, or --force it"
+        if concept.path in bundle.drafts(here):
+            hint += f"; git does not know it yet: git add {_quoted(path)} && know tags build"
+        raise KnowError(f"{path}: says this already, or is called so", hint=hint)
 
 
 def _remark(

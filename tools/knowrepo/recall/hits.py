@@ -6,6 +6,7 @@ the one-line summary, and what its standing (draft, superseded, stale) is worth.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -93,10 +94,25 @@ def _shown_path(catalog: Catalog, document: Document) -> str:
 def _marks(document: Document) -> tuple[str, ...]:
     marks = [document.status] if document.status in _STANDING else []
     if document.superseded_by:
-        marks.append(f"superseded by {document.superseded_by}")
+        marks.append(f"superseded by {_successor(document)}")
     if _is_stale(document):
         marks.append("stale")
     return tuple(marks)
+
+
+def _successor(document: Document) -> str:
+    """Return what holds instead by its id: a path from the file tells whoever reads a line little.
+
+    What leads to no file of the bundle stands as it was written.
+    """
+    folder = document.key.partition("/")[0]
+    path = posixpath.join(posixpath.dirname(document.key), document.superseded_by)
+    above, _, name = posixpath.normpath(path).partition("/")
+    return (
+        name.removesuffix(".md")
+        if above == folder and name.endswith(".md")
+        else (document.superseded_by)
+    )
 
 
 def standing(document: Document) -> float:
