@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
 import pytest
 from filelock import FileLock
@@ -10,6 +14,7 @@ from filelock import FileLock
 from helpers import concept, git, part_ways, write
 from knowrepo.concepts import bundle
 from knowrepo.concepts.keeping import keep
+from knowrepo.config import write_atomically
 from knowrepo.errors import KnowError
 from knowrepo.git import plumbing
 
@@ -187,3 +192,32 @@ def test_a_lock_that_a_crash_left_is_named_with_what_to_do(repository, built, mo
         keep(repository, {"concepts/b.md": concept("B").encode()})
     assert "index.lock" in caught.value.message
     assert "remove that file" in caught.value.hint
+
+
+def test_a_process_that_is_killed_leaves_nothing_that_git_would_add(built, repository):
+    program = """
+import os, sys
+from pathlib import Path
+from knowrepo.concepts.keeping import keep
+from knowrepo.git.layout import repository_at
+Path.replace = lambda self, target: os._exit(9)  # all is written, and not yet in place
+keep(repository_at(Path(sys.argv[1])), {"concepts/b.md": b"---\\ntype: X\\n---\\n"})
+"""
+    done = subprocess.run([sys.executable, "-c", program, str(repository.root)], check=False)
+    assert done.returncode == 9
+    assert git(repository.root, "status", "--porcelain", "--ignored") == ""
+
+
+def test_what_cannot_be_moved_from_another_disk_is_made_in_its_place(tmp_path, monkeypatch):
+    aside, real = tmp_path / "aside", Path.replace
+    aside.mkdir()
+
+    def replace(self: Path, target: Path) -> Path:
+        if self.parent == aside:
+            raise OSError(errno.EXDEV, "Invalid cross-device link")
+        return real(self, target)
+
+    monkeypatch.setattr(Path, "replace", replace)
+    write_atomically(tmp_path / "a", b"new", aside=aside)
+    assert (tmp_path / "a").read_bytes() == b"new"
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["a", "aside"]

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from knowrepo.distill.ledger import (
+    LEDGER,
     Journal,
     Ledger,
     Verdict,
@@ -158,16 +159,16 @@ def test_a_draft_is_taken_by_one_proposal_of_a_session_only():
     assert judged(made, "u-2", "u-9", claimed=("a",), a="ours") == Verdict("beside", "a", (1,))
 
 
-def test_nothing_is_written_where_nothing_changed(tmp_path):
-    path = tmp_path / "distilled.jsonl"
-    write_ledger(path, Ledger())
+def test_nothing_is_written_where_nothing_changed(repository):
+    path = repository.root / LEDGER
+    write_ledger(repository, Ledger())
     assert not path.exists()
     made = ledger(a=("u-1",))
-    write_ledger(path, made)
+    write_ledger(repository, made)
     before = path.stat().st_mtime_ns
     again = read_ledger(path)
     again.add("a", [key("u-1")], digest_of(DRAFT))
-    write_ledger(path, again)
+    write_ledger(repository, again)
     assert path.stat().st_mtime_ns == before
 
 

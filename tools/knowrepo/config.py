@@ -10,6 +10,7 @@ recall goes through it.
 
 from __future__ import annotations
 
+import errno
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -262,15 +263,24 @@ def _root_above(here: Path) -> Path | None:
 
 
 def write_atomically(
-    path: Path, data: bytes, *, durable: bool = False, mode: int | None = None
+    path: Path,
+    data: bytes,
+    *,
+    durable: bool = False,
+    mode: int | None = None,
+    aside: Path | None = None,
 ) -> None:
     """Publish ``data`` at ``path`` so that a reader sees the old bytes or the new.
 
     With ``durable`` the bytes are on the disk before the rename. ``mode`` is
-    given to the file before anything is in it.
+    given to the file before anything is in it. ``aside`` is a folder for the
+    unfinished file, where a killed process may leave it without harm: beside
+    ``path``, git would take it for a file of the user's. It is used where it is
+    there and on the same disk.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")
+    folder = aside if aside is not None and aside.is_dir() else path.parent
+    temporary = folder / f".{path.name}.{os.urandom(8).hex()}.tmp"
     try:
         # Exclusive: a link that lies in wait under this name is not followed.
         with temporary.open("xb") as stream:
@@ -281,6 +291,9 @@ def write_atomically(
                 stream.flush()
                 os.fsync(stream.fileno())
         temporary.replace(path)
-    except BaseException:
+    except BaseException as error:
         temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno == errno.EXDEV and folder is aside:
+            write_atomically(path, data, durable=durable, mode=mode)
+            return
         raise

@@ -89,7 +89,7 @@ def write(repository: Repository, path: str, data: bytes) -> None:
     try:
         full.parent.mkdir(parents=True, exist_ok=True)
         mode = full.stat().st_mode & 0o777 if full.is_file() else None
-        write_atomically(full, data, mode=mode)
+        write_atomically(full, data, mode=mode, aside=repository.locks)
     except OSError as error:
         raise KnowError(f"{path}: cannot be written: {error.strerror}") from error
 

@@ -23,6 +23,7 @@ from knowrepo.concepts.tags import concept_path
 from knowrepo.config import write_atomically
 from knowrepo.distill.model import Proposal
 from knowrepo.errors import KnowError
+from knowrepo.git.layout import Repository
 from knowrepo.units import shorten
 
 LEDGER = f"{FOLDER}/distilled.jsonl"
@@ -270,12 +271,13 @@ def joined(data: bytes) -> bytes:
     return Ledger(b"\n".join(lines)).content()
 
 
-def write_ledger(path: Path, ledger: Ledger) -> None:
+def write_ledger(repository: Repository, ledger: Ledger) -> None:
     """Write the ledger where it changed."""
     if not ledger.changed:
         return
     try:
-        write_atomically(path, ledger.content(), durable=True)
+        path = repository.root / LEDGER
+        write_atomically(path, ledger.content(), durable=True, aside=repository.locks)
     except OSError as error:
         raise KnowError(f"{LEDGER}: cannot be written: {error.strerror}") from error
     ledger.changed = False

@@ -293,7 +293,7 @@ class _Run:
         """Write what is known now: the ledger, then what need not be looked at again."""
         if self._wanted.dry_run:
             return
-        write_ledger(self._repository.root / LEDGER, self._ledger)
+        write_ledger(self._repository, self._ledger)
         self._journal.clear()
         self._looked.save()
 
