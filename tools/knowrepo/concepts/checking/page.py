@@ -15,11 +15,13 @@ from typing import Literal
 
 from knowrepo.concepts.checking.findings import Finding
 from knowrepo.concepts.checking.rules import encoding, names, provenance, reserved, values
-from knowrepo.concepts.document import Document, parse
+from knowrepo.concepts.document import Document, ends_within, parse
 from knowrepo.concepts.markdown import Outline, outline
 from knowrepo.concepts.tags import is_generated
 
 Role = Literal["concept", "index", "log", "meta"]
+
+_MOST_BYTES = 1_000_000  # several times the largest real concept, and half a second's work
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,8 @@ class Page:
     """A file: its front matter, its outline, and the findings on it alone.
 
     ``document`` has no body any more. A page is ``generated`` where our own
-    tools write it: its links say nothing about what belongs together.
+    tools write it: its links say nothing about what belongs together. Where it is
+    not ``whole``, nothing is known of what its body holds.
     """
 
     path: str
@@ -36,6 +39,7 @@ class Page:
     outline: Outline
     findings: tuple[Finding, ...]
     generated: bool = False
+    whole: bool = True
 
     @property
     def is_read(self) -> bool:
@@ -57,9 +61,11 @@ class Scope:
 
 def read_page(path: str, data: bytes, scope: Scope) -> Page:
     """Parse a file and hold it to the rules that need nothing else."""
+    role = _role(path)
+    if len(data) > _MOST_BYTES:
+        return _read_head(path, role, data, scope)
     document = parse(data)
     shape = outline(document.body)
-    role = _role(path)
     found = [
         *names.check(_below(path, scope.root)),
         *encoding.check(path, data, document, shape),
@@ -76,6 +82,33 @@ def read_page(path: str, data: bytes, scope: Scope) -> Page:
         found += more
     generated = role == "index" and is_generated(data)
     return Page(path, role, replace(document, body=""), shape, tuple(found), generated)
+
+
+def read_beside(path: str, data: bytes, scope: Scope) -> Page:
+    """Read a file that others link to: what it is, its front matter, and its body as it is.
+
+    Nothing is said of it, so its body is taken apart only when somebody asks for it.
+    """
+    if len(data) > _MOST_BYTES or names.is_meta(PurePosixPath(path).name):
+        return read_page(path, data, scope)
+    return Page(path, _role(path), parse(data), Outline(), ())
+
+
+def _read_head(path: str, role: Role, data: bytes, scope: Scope) -> Page:
+    """Hold a file that is too large to what its front matter and its bytes tell."""
+    size = f"{len(data) / 1e6:.1f} MB"
+    said = f"{size}, too large for a concept; what its body holds is not checked: divide it"
+    found = [Finding(path, 1, 1, "OKF298", said), *names.check(_below(path, scope.root))]
+    if ends_within(data, _MOST_BYTES):
+        document = replace(parse(data), body="")
+    else:
+        document = Document({}, "", 1, has_front=False)
+    found += encoding.check(path, data, document, Outline())
+    if role == "concept":
+        found += [Finding(path, p.line, p.column, p.code, p.message) for p in document.problems]
+        found += values.check(path, document, scope.now) if document.front else ()
+    found = [replace(one, path=path) for one in found]
+    return Page(path, role, document, Outline(), tuple(found), whole=False)
 
 
 def _role(path: str) -> Role:

@@ -18,7 +18,7 @@ from functools import partial
 
 from knowrepo.concepts.checking.codes import CODES, is_non_conformance
 from knowrepo.concepts.checking.findings import Finding
-from knowrepo.concepts.checking.page import Page, Scope, read_page
+from knowrepo.concepts.checking.page import Page, Scope, read_beside, read_page
 from knowrepo.concepts.checking.rules import links, names, whole
 from knowrepo.concepts.checking.rules.links import Edge, Surroundings
 from knowrepo.concepts.checking.tree import AskedTree, Tree
@@ -87,7 +87,7 @@ def _opener(pages: Mapping[str, Page], tree: Tree, scope: Scope) -> Callable[[st
             return pages[path]
         if path not in others:
             data = tree.read(path) if path.endswith(".md") else None
-            others[path] = None if data is None else read_page(path, data, scope)
+            others[path] = None if data is None else read_beside(path, data, scope)
         return others[path]
 
     return page
