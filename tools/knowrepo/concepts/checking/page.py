@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import PurePosixPath
-from typing import Literal
+from typing import Any, Literal
 
 from knowrepo.concepts.checking.findings import Finding
 from knowrepo.concepts.checking.rules import encoding, names, provenance, reserved, values
@@ -21,6 +21,11 @@ from knowrepo.concepts.tags import is_generated
 
 Role = Literal["concept", "index", "log", "meta"]
 
+# What rules that look beyond one file read of a front matter; the rest ends here.
+_TEXTS = (
+    "type", "title", "status", "superseded_by", "stale_after", "resource", "computation",
+)  # fmt: skip
+_WITH_RESOURCE = ("executor", "attester")
 _MOST_BYTES = 1_000_000  # several times the largest real concept, and half a second's work
 
 
@@ -28,7 +33,8 @@ _MOST_BYTES = 1_000_000  # several times the largest real concept, and half a se
 class Page:
     """A file: its front matter, its outline, and the findings on it alone.
 
-    ``document`` has no body any more. A page is ``generated`` where our own
+    ``document`` and ``outline`` hold no more than what is asked of them later, and
+    that goes through JSON unchanged. A page is ``generated`` where our own
     tools write it: its links say nothing about what belongs together. Where it is
     not ``whole``, nothing is known of what its body holds.
     """
@@ -81,7 +87,7 @@ def read_page(path: str, data: bytes, scope: Scope) -> Page:
         role, more = _check_concept(path, document, shape, scope)
         found += more
     generated = role == "index" and is_generated(data)
-    return Page(path, role, replace(document, body=""), shape, tuple(found), generated)
+    return Page(path, role, _lean(document), _links_of(shape), tuple(found), generated)
 
 
 def read_beside(path: str, data: bytes, scope: Scope) -> Page:
@@ -105,10 +111,40 @@ def _read_head(path: str, role: Role, data: bytes, scope: Scope) -> Page:
         document = Document({}, "", 1, has_front=False)
     found += encoding.check(path, data, document, Outline())
     if role == "concept":
-        found += [Finding(path, p.line, p.column, p.code, p.message) for p in document.problems]
-        found += values.check(path, document, scope.now) if document.front else ()
+        role, more = _check_concept(path, document, None, scope)
+        found += more
     found = [replace(one, path=path) for one in found]
-    return Page(path, role, document, Outline(), tuple(found), whole=False)
+    return Page(path, role, _lean(document), Outline(), tuple(found), whole=False)
+
+
+def _lean(document: Document) -> Document:
+    """Return a document with what rules that look beyond one file need."""
+    front = document.front
+    kept: dict[str, Any] = {key: front[key] for key in _TEXTS if isinstance(front.get(key), str)}
+    kept |= {key: _resource(front[key]) for key in _WITH_RESOURCE if key in front}
+    sources = front.get("sources")
+    if isinstance(sources, list):
+        kept["sources"] = [_resource(entry) for entry in sources]
+    return Document(
+        kept, "", document.body_line, document.has_front,
+        lines={key: line for key, line in document.lines.items() if key in kept},
+        places={
+            key: place for key, place in document.places.items()
+            if key[0] in kept and (len(key) < 3 or key[-1] == "resource")
+        },
+    )  # fmt: skip
+
+
+def _resource(value: Any) -> dict[str, str]:
+    text = value.get("resource") if isinstance(value, dict) else None
+    return {"resource": text} if isinstance(text, str) else {}
+
+
+def _links_of(shape: Outline) -> Outline:
+    return Outline(
+        headings=shape.headings, links=shape.links, wikilinks=shape.wikilinks,
+        anchors=shape.anchors,
+    )  # fmt: skip
 
 
 def _role(path: str) -> Role:
@@ -121,13 +157,15 @@ def _below(path: str, root: str) -> str:
 
 
 def _check_concept(
-    path: str, document: Document, shape: Outline, scope: Scope
+    path: str, document: Document, shape: Outline | None, scope: Scope
 ) -> tuple[Role, list[Finding]]:
+    """Return what a file is, and what its front matter says; ``shape`` is that of its body."""
     problems = [Finding(path, p.line, p.column, p.code, p.message) for p in document.problems]
     found = [*problems]
     if document.front:
         found += values.check(path, document, scope.now)
-        found += provenance.check(path, document, shape, scope.now)
+        if shape is not None:
+            found += provenance.check(path, document, shape, scope.now)
     if names.is_meta(PurePosixPath(path).name) and not scope.strict_spec:
         broken = [one for one in found if one.code.startswith("OKF10") and one.code != "OKF106"]
         if broken:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import posixpath
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import quote
 
@@ -69,9 +70,10 @@ def _titles(tree: ListedTree, files: set[str], without: set[str]) -> Mapping[str
     Most lines of a large tag index are about other folders; those are not taken apart.
     """
     folders = {posixpath.dirname(path) + "/" for path in files}
-    signs = [_in_json(folder.removeprefix(f"{FOLDER}/")) for folder in folders]
+    signs = (re.escape(_in_json(folder.removeprefix(f"{FOLDER}/"))) for folder in folders)
+    is_near = re.compile(b"|".join(sorted(signs)) or b"$^").search
     lines = (tree.read(tags.TAG_INDEX) or b"").split(b"\n")
-    some = b"\n".join(line for line in lines if any(sign in line for sign in signs))
+    some = b"\n".join(line for line in lines if not line.startswith(b'{"tag"') and is_near(line))
     entries = ((tags.concept_path(e.concept), e.title) for e in tags.read_tag_index(some))
     return {path: title for path, title in entries if path not in without and tree.kind(path)}
 
