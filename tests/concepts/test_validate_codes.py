@@ -228,6 +228,7 @@ CASES = [
     key("OKF288", "superseded_by: b.md\n", "status: deprecated\nsuperseded_by: b.md\n"),
     Case("OKF291", {"a.md": doc(body="[b](b.md)"), "b.md": doc(body="[a](a.md)"), "c.md": doc()},
          {"a.md": doc(), "b.md": doc(), "c.md": doc()}),
+    one("OKF298", doc(body="a b\n" * 260_000), doc(body="a b\n" * 20_000), 1),
     one("OKF299", doc(body="](" + "[" * 4000), doc(body="](" + "[" * 400), 6),
 ]  # fmt: skip
 

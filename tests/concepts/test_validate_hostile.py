@@ -93,7 +93,7 @@ def test_text_in_a_block_is_parsed_only_where_it_can_hold_what_is_looked_for(mon
     monkeypatch.setattr(markdown, "_inline_parser", refuse)
     outline("# Heading\n\nWords, *emphasis*, `code` and [brackets].\n\n- a list\n\n| a | b |\n")
     with pytest.raises(AssertionError, match="parsed"):
-        outline("[link](a.md)")
+        outline("`code` and a [link](a.md)")
 
 
 def test_links_and_footnotes_have_their_places():

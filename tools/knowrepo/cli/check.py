@@ -172,6 +172,7 @@ def _of_repository(
 ) -> tuple[list[Finding], int]:
     from knowrepo.cli import own_files
     from knowrepo.concepts.checking import gather, validate
+    from knowrepo.concepts.facts import Facts
 
     selected = gather.of_paths(repo, paths) if paths else [gather.of_repository(repo)]
     found: list[Finding] = []
@@ -179,9 +180,11 @@ def _of_repository(
     for one in selected:
         files += len(one.files)
         found += one.found
-        found += validate.check(
-            one.files, one.tree, root=one.root, whole_bundle=one.whole, strict_spec=strict_spec
-        )
+        with Facts(repo, "pages") as facts:
+            found += validate.check(
+                one.files, one.tree, root=one.root, whole_bundle=one.whole,
+                strict_spec=strict_spec, facts=facts if one.whole else None,
+            )  # fmt: skip
     found += own_files.of_configuration(repo)
     if not paths:
         found += own_files.of_merges(repo)

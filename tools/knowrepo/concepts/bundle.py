@@ -9,16 +9,21 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import stat
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Any
 
 from knowrepo.concepts import tags
-from knowrepo.concepts.model import FOLDER, Concept, is_concept_path, read_concept
+from knowrepo.concepts.facts import Facts, blob_id
+from knowrepo.concepts.model import FOLDER, Concept, is_concept_path, placed, read_concept
 from knowrepo.config import write_atomically
 from knowrepo.errors import KnowError
 from knowrepo.git import plumbing
 from knowrepo.git.layout import Repository
+
+_FIELDS = tuple(field.name for field in fields(Concept))
 
 
 @dataclass(frozen=True)
@@ -52,9 +57,17 @@ def read_tracked(repository: Repository, *, staged: bool = False) -> dict[str, b
     before its hooks run); a file deleted from there is left out. With ``staged``
     it is what git's index holds, as the next commit will have it.
     """
-    repository.inside(repository.concepts)
     tracked = plumbing.tracked(repository, FOLDER, for_commit=not staged)
-    oids = {path: oid for path, oid in tracked.items() if path.endswith(".md")}
+    chosen = [path for path in tracked if path.endswith(".md")]
+    return _read_some(repository, tracked, chosen, staged=staged)
+
+
+def _read_some(
+    repository: Repository, tracked: Mapping[str, str], chosen: Iterable[str], *, staged: bool
+) -> dict[str, bytes]:
+    """Return the contents of the chosen ones of the tracked files, by path."""
+    repository.inside(repository.concepts)
+    oids = {path: tracked[path] for path in chosen}
     differ = (
         [path for path in plumbing.modified(repository, FOLDER) if path in oids] if staged else []
     )
@@ -62,9 +75,17 @@ def read_tracked(repository: Repository, *, staged: bool = False) -> dict[str, b
     found = {path: data for path, data in zip(differ, blobs, strict=True) if data is not None}
     for path in oids.keys() - found.keys():
         full = repository.root / path
-        if not full.is_symlink() and full.is_file():
+        if _is_there(full):
             found[path] = full.read_bytes()
     return dict(sorted(found.items()))
+
+
+def _is_there(full: Path) -> bool:
+    """Say whether a file is there, and no symbolic link in its place."""
+    try:
+        return stat.S_ISREG(full.lstat().st_mode)
+    except OSError:
+        return False
 
 
 def drafts(repository: Repository) -> list[str]:
@@ -104,9 +125,11 @@ def generated_files(repository: Repository, *, staged: bool = False) -> list[Gen
     KnowError while concepts are in conflict.
     """
     refuse_conflicts(repository)
-    files = read_tracked(repository, staged=staged)
-    known = set(plumbing.tracked(repository, FOLDER, for_commit=not staged))
-    concepts = _concepts(files)
+    tracked = plumbing.tracked(repository, FOLDER, for_commit=not staged)
+    known = set(tracked)
+    indexes = [path for path in tracked if tags.index_folder(path) is not None]
+    files = _read_some(repository, tracked, indexes, staged=staged)
+    concepts = _listed(repository, tracked, staged=staged)
     present = _present(repository, files, concepts, staged=staged)
     ours = {path for path, data in present.items() if tags.is_generated(data)}
     folders = {path: tags.index_folder(path) or "" for path in present if path != tags.TAG_INDEX}
@@ -139,6 +162,42 @@ def write_generated(repository: Repository) -> list[Generated]:
         elif file.stale:
             _write(repository.inside(repository.root / file.path), file.content)
     return files
+
+
+def _listed(repository: Repository, tracked: Mapping[str, str], *, staged: bool) -> list[Concept]:
+    """Return the concepts, without their bodies, for what is generated.
+
+    Those that git calls unchanged, and whose blob was read before, are not read again.
+    """
+    paths = sorted(path for path in tracked if is_concept_path(path))
+    changed = set(plumbing.modified(repository, FOLDER, for_commit=not staged))
+    with Facts(repository, "concepts") as facts:
+        found = {}
+        for path in paths:
+            if staged or path not in changed:
+                concept = _from_facts(facts.get(tracked[path]))
+                if concept and (staged or _is_there(repository.root / path)):
+                    found[path] = placed(concept, path)
+        unknown = [path for path in paths if path not in found]
+        for path, data in _read_some(repository, tracked, unknown, staged=staged).items():
+            key = blob_id(data)
+            concept = _from_facts(facts.get(key)) or replace(read_concept("", data), body="")
+            facts.put(key, _to_facts(concept))
+            found[path] = placed(concept, path)
+    return [found[path] for path in paths if path in found]
+
+
+def _to_facts(concept: Concept) -> list[object]:
+    return [list(v) if isinstance(v, tuple) else v for v in vars(concept).values()]
+
+
+def _from_facts(kept: object) -> Concept | None:
+    """Return a concept as it was kept; None where nothing, or something else, was."""
+    if not isinstance(kept, list) or len(kept) != len(_FIELDS):
+        return None
+    values: dict[str, Any] = dict(zip(_FIELDS, kept, strict=True))
+    values |= {name: tuple(values[name]) for name in ("tags", "aliases")}
+    return Concept(**values)
 
 
 def _concepts(files: Mapping[str, bytes]) -> list[Concept]:

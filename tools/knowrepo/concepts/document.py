@@ -86,6 +86,12 @@ def parse(data: bytes) -> Document:
     return _with_front(handler, block, body, problems)
 
 
+def ends_within(data: bytes, size: int) -> bool:
+    """Say whether a front matter, if a file has one, ends within so many bytes."""
+    opening = _RAW_DELIMITER.match(data.removeprefix(b"\xef\xbb\xbf")[:100])
+    return opening is None or _RAW_DELIMITER.search(data, opening.end() + 3, size) is not None
+
+
 def _undecodable(data: bytes, at: int) -> Problem:
     """Say that a file is not UTF-8, what it seems to be, and whether that spoils the block."""
     line = data.count(b"\n", 0, at) + 1

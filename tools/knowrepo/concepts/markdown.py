@@ -17,17 +17,18 @@ from typing import Any
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from knowrepo.concepts import shortcuts
+
 _MOST_BRACKETS = 3_000  # in one paragraph; beyond, the inline parser takes more than linear time
 _MOST_CELLS = 20_000  # pipes in a body: a row of a table is filled up with empty cells
 _FAR = 20_000  # characters of a line in which a place is looked for
+_LINE_END = re.compile(r"\r\n?|\n")  # a lone CR ends a line too
 _FOOTNOTE = re.compile(r"\[\^([^\s\[\]^]+)\](:?)")
 _WIKILINK = re.compile(r"!?\[\[([^\[\]|\n]+)(?:\|[^\[\]\n]*)?\]\]")
 _ANCHOR = re.compile(r"""<[a-zA-Z][^<>]{0,200}?\b(?:id|name)\s*=\s*["']?([^\s"'<>]+)""")
 _CAN_HOLD = re.compile(r"\]\(|\[\^|\[\[")
 _CELL_WITH_CODE = re.compile(r"^(?=[^\n]*\|)[^\n`]*`", re.MULTILINE)
 _CELL_WITH_LINK = re.compile(r"^(?=[^\n]*\|)[^\n\[]*\[", re.MULTILINE)
-# A block rule cannot match where its sign does not stand anywhere.
-_SIGNS = {"html_block": "<", "blockquote": ">", "reference": "]:"}
 
 
 @dataclass(frozen=True)
@@ -145,11 +146,12 @@ def links(body: str) -> Iterator[Link]:
 
 def outline(body: str) -> Outline:
     """Take a body apart, once for all checks."""
-    without = {name for name, sign in _SIGNS.items() if sign not in body}
+    text = shortcuts.shortened(body)
+    without = shortcuts.idle_rules(text)
     if not _cells_matter(body):
         without.add("table")
     env: dict[str, Any] = {}
-    tokens = _block_parser(frozenset(without)).parse(body, env)
+    tokens = _block_parser(frozenset(without)).parse(text, env)
     reader = _Reader(body, env)
     for index, token in enumerate(tokens):
         reader.take(token, tokens[index + 1] if index + 1 < len(tokens) else token)
@@ -174,7 +176,7 @@ class _Reader:
     """Gathers an outline, block by block."""
 
     def __init__(self, body: str, env: dict[str, Any]) -> None:
-        self._lines = body.split("\n")
+        self._lines = _LINE_END.split(body)
         references: dict[str, Any] = env.get("references", {})
         # `[^label]: target` is a footnote, though CommonMark takes it for a reference.
         notes = {key: references.pop(key) for key in list(references) if key.startswith("^")}
@@ -220,6 +222,9 @@ class _Reader:
         if text.count("[") + text.count("]") > _MOST_BRACKETS:
             self._skipped.append(first)
             return
+        if pieces := shortcuts.pieces(text):
+            self._take_pieces(pieces, first, end)
+            return
         children: list[Token] = []
         parser = _inline_parser()
         parser.inline.parse(text, parser, self._env, children)
@@ -234,6 +239,18 @@ class _Reader:
                 self._links.append(Link(target, *cursor.find_target(target)))
                 self._entries += self._lists > 0
         self._take_footnotes(children, _Cursor(self._lines, first, end))
+
+    def _take_pieces(self, pieces: Iterator[shortcuts.Piece], first: int, end: int) -> None:
+        """Gather links and footnotes where no parser is needed to tell them."""
+        at_link, at_note = _Cursor(self._lines, first, end), _Cursor(self._lines, first, end)
+        for piece in pieces:
+            if piece.target is not None:
+                self._links.append(Link(piece.target, *at_link.find_target(piece.target)))
+                self._entries += self._lists > 0
+            elif piece.note is not None:
+                self._footnotes.append(Link(piece.note, *at_note.find(f"[^{piece.note}]")))
+            for cursor in (at_link, at_note):
+                cursor.next_line(piece.lines)
 
     def _take_footnotes(self, children: list[Token], cursor: _Cursor) -> None:
         """Gather `[^label]` and `[[target]]`, plain text to CommonMark, outside of code."""
@@ -266,10 +283,11 @@ class _Cursor:
         self._end = max(end, first + 1)
         self._column = 0
 
-    def next_line(self) -> None:
-        if self._line + 1 < self._end:
-            self._line += 1
-            self._column = 0
+    def next_line(self, times: int = 1) -> None:
+        for _ in range(times):
+            if self._line + 1 < self._end:
+                self._line += 1
+                self._column = 0
 
     def find_target(self, target: str) -> tuple[int, int]:
         place = self._search(f"]({target}", 2) or self._search(f"](<{target}", 3)

@@ -7,7 +7,7 @@ missing title); writing is another matter, and not here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -15,6 +15,7 @@ from knowrepo.concepts.document import Document, parse
 
 RESERVED = frozenset({"index.md", "log.md"})
 FOLDER = "concepts"
+_NO_CONCEPTS = RESERVED | {".md"}
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,8 @@ def concept_id(path: str) -> str:
 
 def is_concept_path(path: str) -> bool:
     """Say whether a path of the repository is that of a concept."""
-    pure = PurePosixPath(path)
-    return path.startswith(f"{FOLDER}/") and pure.suffix == ".md" and pure.name not in RESERVED
+    name = path.rpartition("/")[2]  # asked of every file of a bundle: no path object
+    return path.startswith(f"{FOLDER}/") and name.endswith(".md") and name not in _NO_CONCEPTS
 
 
 def read_concept(path: str, data: bytes) -> Concept:
@@ -74,6 +75,11 @@ def from_document(path: str, document: Document) -> Concept:
         stale_after=_text(front.get("stale_after")),
         body=document.body,
     )
+
+
+def placed(concept: Concept, path: str) -> Concept:
+    """Return a concept that was read without a path, the empty one, as the one at ``path``."""
+    return replace(concept, id=concept_id(path), path=path, title=concept.title or title_of(path))
 
 
 def _text(value: Any) -> str:

@@ -14,7 +14,6 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from urllib.parse import quote
 
 from knowrepo.concepts.model import FOLDER, Concept, concept_id, title_of
@@ -132,8 +131,7 @@ def index_files(
 
 def index_folder(path: str) -> str | None:
     """Return the folder, relative to the bundle, whose `index.md` a path is; None for no such."""
-    pure = PurePosixPath(path)
-    if pure.name != "index.md" or not path.startswith(f"{FOLDER}/"):
+    if not path.endswith("/index.md") or not path.startswith(f"{FOLDER}/"):
         return None
     return _parent(concept_id(path))
 

@@ -143,11 +143,14 @@ def untracked(repository: Repository, folder: str) -> list[str]:
     )
 
 
-def modified(repository: Repository, folder: str) -> list[str]:
+def modified(repository: Repository, folder: str, *, for_commit: bool = False) -> list[str]:
     """Return the tracked names whose file differs from what git's index holds."""
     return names_in(
-        git(repository, "diff", "--name-only", "-z", "--relative", "--no-ext-diff", "--", folder)
-    )
+        git(
+            repository, "diff", "--name-only", "-z", "--relative", "--no-ext-diff", "--", folder,
+            for_commit=for_commit,
+        )
+    )  # fmt: skip
 
 
 def update_index(repository: Repository, paths: Iterable[str]) -> None:

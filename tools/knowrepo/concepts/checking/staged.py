@@ -7,7 +7,9 @@ looked at that link to what it removes, and the names and titles of all others.
 
 from __future__ import annotations
 
+import json
 import posixpath
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import quote
 
@@ -41,7 +43,7 @@ def check_staged(repository: Repository, *, strict_spec: bool = False) -> tuple[
         files = _read(tree, (path for path in mine & set(tracked) if path.endswith(".md")))
         found = check(
             files, tree, strict_spec=strict_spec, whole_bundle=False,
-            titles=_titles(tree, set(files) | set(gone)),
+            titles=_titles(tree, set(files), set(files) | set(gone)),
         )  # fmt: skip
         inside = [path for path in tracked if path.startswith(f"{FOLDER}/")]
         found += names.collisions(inside, mine)
@@ -62,11 +64,23 @@ def _read(tree: ListedTree, paths: Iterable[str]) -> dict[str, bytes]:
     return {path: data for path, data in found.items() if data is not None}
 
 
-def _titles(tree: ListedTree, without: set[str]) -> Mapping[str, str]:
-    """Return the titles of the other concepts, as the tag index has them."""
-    data = tree.read(tags.TAG_INDEX) or b""
-    entries = ((tags.concept_path(e.concept), e.title) for e in tags.read_tag_index(data))
+def _titles(tree: ListedTree, files: set[str], without: set[str]) -> Mapping[str, str]:
+    """Return the titles of the other concepts in the folders of files, as the tag index has them.
+
+    Most lines of a large tag index are about other folders; those are not taken apart.
+    """
+    folders = {posixpath.dirname(path) + "/" for path in files}
+    signs = (re.escape(_in_json(folder.removeprefix(f"{FOLDER}/"))) for folder in folders)
+    is_near = re.compile(b"|".join(sorted(signs)) or b"$^").search
+    lines = (tree.read(tags.TAG_INDEX) or b"").split(b"\n")
+    some = b"\n".join(line for line in lines if not line.startswith(b'{"tag"') and is_near(line))
+    entries = ((tags.concept_path(e.concept), e.title) for e in tags.read_tag_index(some))
     return {path: title for path, title in entries if path not in without and tree.kind(path)}
+
+
+def _in_json(folder: str) -> bytes:
+    """Return how an id of a concept in a folder begins in a line of the tag index."""
+    return json.dumps(folder, ensure_ascii=False)[:-1].encode("utf-8", "surrogatepass")
 
 
 def _may_link_to(

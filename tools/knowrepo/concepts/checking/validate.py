@@ -18,10 +18,12 @@ from functools import partial
 
 from knowrepo.concepts.checking.codes import CODES, is_non_conformance
 from knowrepo.concepts.checking.findings import Finding
-from knowrepo.concepts.checking.page import Page, Scope, read_page
+from knowrepo.concepts.checking.kept_pages import KeptPages
+from knowrepo.concepts.checking.page import Page, Scope, read_beside, read_page
 from knowrepo.concepts.checking.rules import links, names, whole
 from knowrepo.concepts.checking.rules.links import Edge, Surroundings
 from knowrepo.concepts.checking.tree import AskedTree, Tree
+from knowrepo.concepts.facts import Facts
 from knowrepo.concepts.model import FOLDER
 
 __all__ = ["CODES", "Finding", "check", "is_conformant"]
@@ -44,17 +46,19 @@ def check(
     strict_spec: bool = False,
     whole_bundle: bool = True,
     titles: Mapping[str, str] | None = None,
+    facts: Facts | None = None,
 ) -> list[Finding]:
     """Check the Markdown files of a bundle.
 
     ``files`` are contents by path relative to the repository, ``root`` is the
     bundle's folder there. ``around`` is what is there, or a function that says
     whether a path is, file or folder. Where ``files`` are only a part, nothing
-    is said of orphans, and ``titles`` may name the concepts beside them.
+    is said of orphans, and ``titles`` may name the concepts beside them. ``facts``
+    are what was found before; with them only files that changed are parsed.
     """
     tree: Tree = AskedTree(around, files) if callable(around) else around
     scope = Scope(root, now or datetime.now(UTC), strict_spec)
-    pages = {page.path: page for page in _pages(files, scope)}
+    pages = {page.path: page for page in _known_and_new(files, scope, facts)}
     surroundings = Surroundings(tree, root, _opener(pages, tree, scope))
     found = [finding for page in pages.values() for finding in page.findings]
     edges: list[Edge] = []
@@ -87,10 +91,22 @@ def _opener(pages: Mapping[str, Page], tree: Tree, scope: Scope) -> Callable[[st
             return pages[path]
         if path not in others:
             data = tree.read(path) if path.endswith(".md") else None
-            others[path] = None if data is None else read_page(path, data, scope)
+            others[path] = None if data is None else read_beside(path, data, scope)
         return others[path]
 
     return page
+
+
+def _known_and_new(files: Mapping[str, bytes], scope: Scope, facts: Facts | None) -> Iterable[Page]:
+    """Return the pages of the files in their order, those that are known without a parse."""
+    if facts is None:
+        return _pages(files, scope)
+    kept = KeptPages(facts, scope)
+    found = {path: kept.get(path, data) for path, data in files.items()}
+    for page in _pages({path: files[path] for path, one in found.items() if one is None}, scope):
+        found[page.path] = page
+        kept.put(page, files[page.path])
+    return [page for page in found.values() if page is not None]
 
 
 def _pages(files: Mapping[str, bytes], scope: Scope) -> Iterable[Page]:

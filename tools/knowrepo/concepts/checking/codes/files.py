@@ -109,6 +109,12 @@ CODES = (
         'write `okf_version: "0.2"`.',
     ),
     Code(
+        "OKF298", "warning", "", "a file is too large to be looked at",
+        "Beyond a megabyte its front matter is checked, and its links and footnotes are not.",
+        "an export of a database as one concept of 5 MB",
+        "divide it, or keep generated data in a file of another kind and link to it.",
+    ),
+    Code(
         "OKF299", "notice", "", "a part of the file is too large to be looked at",
         "Links and footnotes in it are not checked.",
         "one paragraph with ten thousand brackets",

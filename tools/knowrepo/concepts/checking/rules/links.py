@@ -18,7 +18,7 @@ from knowrepo.concepts.checking.findings import Finding, at_value
 from knowrepo.concepts.checking.page import Page
 from knowrepo.concepts.checking.tree import Spellings, Tree
 from knowrepo.concepts.document import KeyPath
-from knowrepo.concepts.markdown import Link
+from knowrepo.concepts.markdown import Link, outline
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _LINK_TEXT = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)|<[^<>]*>")
@@ -85,8 +85,10 @@ class Surroundings:
     def headings(self, page: Page) -> frozenset[str]:
         """Return what anchors into a page may be, by letters and digits alone."""
         if page.path not in self._headings:
-            known = {_letters(anchor) for anchor in page.outline.anchors}
-            for heading in page.outline.headings:
+            body = page.document.body  # of a file beside those that are checked
+            shape = outline(body) if body else page.outline
+            known = {_letters(anchor) for anchor in shape.anchors}
+            for heading in shape.headings:
                 text = html.unescape(heading.text)
                 known |= {_letters(text), _letters(_LINK_TEXT.sub(r"\1", text))}
             self._headings[page.path] = frozenset(known)
@@ -171,7 +173,7 @@ def _heading(
     if not anchor or _NO_HEADING.fullmatch(anchor) or not path.endswith(".md"):
         return
     other = page if path == page.path else around.page(path)
-    if other is None:
+    if other is None or not other.whole:
         return
     known = around.headings(other)
     wanted = _letters(anchor)

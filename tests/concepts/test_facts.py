@@ -1,0 +1,123 @@
+"""What is kept of a file's content saves time, and changes nothing of what is said."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from helpers import concept, git, make_repository
+from knowrepo.concepts import bundle, facts
+from knowrepo.concepts.facts import Facts, blob_id
+from knowrepo.concepts.model import placed, read_concept
+from knowrepo.git import plumbing
+
+
+@pytest.fixture
+def repo(tmp_path):
+    return make_repository(tmp_path / "repo")
+
+
+def kept(repository):
+    return repository.common_dir / "know" / "concepts.json"
+
+
+def test_a_fact_is_there_for_the_next_process_and_for_the_same_bytes_only(repo):
+    with Facts(repo, "things") as found:
+        assert found.get("a") is None
+        found.put("a", [1])
+    with Facts(repo, "things") as found:
+        assert (found.get("a"), found.get("b")) == ([1], None)
+
+
+def test_facts_of_other_rules_are_not_trusted(repo, monkeypatch):
+    with Facts(repo, "things") as found:
+        found.put("a", [1])
+    monkeypatch.setattr(facts, "rules", lambda: "another version")
+    with Facts(repo, "things") as found:
+        assert found.get("a") is None
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"rules": 1}', b"\xff", b"[" * 100_000])
+def test_damaged_facts_are_none(repo, damage):
+    with Facts(repo, "things") as found:
+        found.put("a", [1])
+    (repo.common_dir / "know" / "things.json").write_bytes(damage)
+    with Facts(repo, "things") as found:
+        assert found.get("a") is None
+        found.put("b", [2])
+    with Facts(repo, "things") as found:
+        assert found.get("b") == [2]
+
+
+def test_facts_that_nobody_asks_for_any_more_go(repo, monkeypatch):
+    monkeypatch.setattr(facts, "_SPARE", 2)
+    for n in range(10):
+        with Facts(repo, "things") as found:
+            found.put(str(n), n)
+    with Facts(repo, "things") as found:
+        held = [n for n in range(10) if found.get(str(n)) is not None]
+    assert held[-1] == 9
+    assert len(held) <= 4
+
+
+def test_a_folder_that_cannot_be_written_costs_time_only(repo):
+    (repo.common_dir / "know").write_text("in the way")
+    with Facts(repo, "things") as found:
+        found.put("a", [1])
+
+
+def test_a_blob_has_the_id_that_git_gives_it(repo):
+    (repo.root / "a").write_bytes(b"a\r\n\xff")
+    assert git(repo.root, "hash-object", "--no-filters", "a").strip() == blob_id(b"a\r\n\xff")
+
+
+def test_a_concept_without_a_title_is_named_by_its_own_path():
+    data = b"---\ntype: X\n---\n"
+    for path in ("concepts/a-b.md", "concepts/sub/c.md"):
+        assert placed(read_concept("", data), path) == read_concept(path, data)
+
+
+def test_concepts_that_did_not_change_are_not_read_again(repo, monkeypatch):
+    for name in ("a", "b"):
+        (repo.concepts / f"{name}.md").write_text(concept(title=name))
+    git(repo.root, "add", "-A")
+    bundle.write_generated(repo)
+    (repo.concepts / "b.md").write_text(concept(title="new"))
+    read = []
+    monkeypatch.setattr(bundle, "read_concept", lambda p, d: read.append(d) or read_concept(p, d))
+    bundle.write_generated(repo)
+    assert read == [concept(title="new").encode()]
+    assert '"title": "new"' in (repo.concepts / "tag_index.jsonl").read_text()
+
+
+def test_what_is_generated_is_the_same_with_and_without_facts_over_random_edits(repo):
+    chance = random.Random(7)
+    names = [f"{folder}{n}.md" for folder in ("", "sub/", "sub/deep/") for n in "abc"]
+    for _ in range(25):
+        path = repo.concepts / chance.choice(names)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = concept(title=chance.choice(["One", "Two", ""]), tags=[chance.choice("xyz")])
+        match chance.randrange(6):
+            case 0:
+                path.unlink(missing_ok=True)
+            case 1:
+                path.write_bytes(text.replace("\n", "\r\n").encode())
+            case 2:
+                path.write_text(text.replace("type", "tape: [", 1))
+            case _:
+                path.write_text(text)
+        if chance.random() < 0.7:
+            git(repo.root, "add", "-A")
+        for staged in (False, True):
+            remembered = bundle.generated_files(repo, staged=staged)
+            aside = kept(repo).rename(kept(repo).with_suffix(".aside"))
+            afresh = bundle.generated_files(repo, staged=staged)
+            aside.rename(kept(repo))
+            assert remembered == afresh
+            files = bundle.read_tracked(repo, staged=staged)
+            assert [c.path for c in bundle._listed(  # as it would be if all were read
+                repo, plumbing.tracked(repo, "concepts"), staged=staged)
+            ] == [path for path in files if bundle.is_concept_path(path)]  # fmt: skip
+        if chance.random() < 0.5:
+            bundle.write_generated(repo)
