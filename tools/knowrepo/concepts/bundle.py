@@ -160,7 +160,7 @@ def write_generated(repository: Repository) -> list[Generated]:
         if file.stale and file.gone:
             _remove(repository.inside(repository.root / file.path))
         elif file.stale:
-            _write(repository.inside(repository.root / file.path), file.content)
+            _write(repository, repository.inside(repository.root / file.path), file.content)
     return files
 
 
@@ -242,9 +242,9 @@ def _deleted(repository: Repository, known: Iterable[str], *, staged: bool) -> s
     return {p for p, data in zip(oids, blobs, strict=True) if data and tags.is_generated(data)}
 
 
-def _write(path: Path, content: bytes) -> None:
+def _write(repository: Repository, path: Path, content: bytes) -> None:
     try:
-        write_atomically(path, content)
+        write_atomically(path, content, aside=repository.locks)
     except OSError as error:
         raise KnowError(f"{path}: cannot be written: {error.strerror}") from error
 
