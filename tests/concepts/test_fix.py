@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers import SHARED
+from knowrepo.concepts.checking.tree import ListedTree
 from knowrepo.concepts.document import parse
 from knowrepo.concepts.editing.fix import mend
 from knowrepo.concepts.editing.migrate import Lifted, lift
@@ -30,7 +31,7 @@ BUNDLES = SHARED / "okf" / "bundles"
 
 
 def names(*more: str) -> Names:
-    return Names([*PATHS, *more], lambda path: path == "concepts/ignored.md")
+    return Names(ListedTree([*PATHS, *more], lambda _: None))
 
 
 def fixed(text: str | bytes, path: str = "concepts/a.md") -> tuple[str, list[str]]:
@@ -233,7 +234,7 @@ def real_files() -> Iterator[tuple[str, bytes, Names]]:
             for path in bundle.rglob("*")
             if path.is_file()
         }
-        around = Names(files, lambda _: False)
+        around = Names(ListedTree(files, files.get))
         yield from ((p, data, around) for p, data in files.items() if p.endswith(".md"))
 
 

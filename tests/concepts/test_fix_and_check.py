@@ -33,7 +33,7 @@ def test_each_fixable_code_is_found_mended_and_found_no_more():
     }
     tree = ListedTree(files, files.get)
     assert {code for _, code in fixable(files, tree)} == FIXABLE
-    names = Names(files, lambda _: False)
+    names = Names(tree)
     mended = {path: mend(path, data, names).data for path, data in files.items()}
     assert fixable(mended, tree) == set()
 
@@ -52,7 +52,8 @@ def test_in_real_bundles_what_is_fixable_is_mended_and_nothing_else(form):
         files = {
             f"concepts/{path.relative_to(bundle).as_posix()}": path.read_bytes() for path in paths
         }
-        tree, names = ListedTree(files, files.get), Names(files, lambda _: False)
+        tree = ListedTree(files, files.get)
+        names = Names(tree)
         texts = {path: form(data) for path, data in files.items() if path.endswith(".md")}
         before = fixable(texts, tree)
         mended = {path: mend(path, data, names) for path, data in texts.items()}

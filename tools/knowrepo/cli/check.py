@@ -74,10 +74,16 @@ def check(
       know check --explain OKF103
       know check --strict --format github
     """
+    from knowrepo.errors import UsageError
+
     if explain is not None:
         _explain(explain)
         return
     form = _format(form, as_json=as_json)
+    if bundle is not None and (fix or dry_run):
+        raise UsageError(
+            "--bundle and --fix: choose one", hint="--fix mends concepts of a knowledge repository"
+        )
     if fix or dry_run:
         fixing.before_check(repo, paths or [], fix=fix, dry_run=dry_run, quiet=form != "text")
     if bundle is not None:

@@ -8,6 +8,7 @@ the text that keeps every other byte; a second run finds nothing more.
 from __future__ import annotations
 
 import codecs
+import posixpath
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from knowrepo.concepts.compose import quoted
 from knowrepo.concepts.document import Document, parse
 from knowrepo.concepts.editing import edit, relink, spans
 from knowrepo.concepts.editing.place import Keys, cut, name_of
-from knowrepo.concepts.model import FOLDER, RESERVED
+from knowrepo.concepts.model import RESERVED
 from knowrepo.errors import KnowError
 
 STATUSES = frozenset({"draft", "stable", "deprecated"})
@@ -57,7 +58,7 @@ def mend(path: str, data: bytes, names: relink.Names) -> Mended:
     if name == "index.md" and tags.is_generated(data):
         return Mended(data, (), ())
     steps: list[Step] = [_mark, _links]
-    if path == f"{FOLDER}/index.md":
+    if path == posixpath.join(names.root, "index.md"):
         steps = [_mark, _version, _links]
     elif name not in RESERVED:
         steps = [_mark, _colons, _repeats, _tags, _actors, _verified, _status, _successor, _links]
