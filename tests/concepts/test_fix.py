@@ -55,6 +55,9 @@ def front(block: str) -> str:
         ("title: Ends so:\ntype: A", 'title: "Ends so:"\ntype: A', "OKF103"),
         ("s:\n  - id: x: y\ntype: A", 's:\n  - id: "x: y"\ntype: A', "OKF103"),
         ("d: a: b\n  goes on\ntype: A", 'd: "a: b\n  goes on"\ntype: A', "OKF103"),
+        ("s:\n  - a: x: y\n    b: z\ntype: A", 's:\n  - a: "x: y"\n    b: z\ntype: A', "OKF103"),
+        ("s:\n- - a: x: y\n    b: z\ntype: A", 's:\n- - a: "x: y"\n    b: z\ntype: A', "OKF103"),
+        ("s:\n  - a: x: y\n     on\ntype: A", 's:\n  - a: "x: y\n     on"\ntype: A', "OKF103"),
         ("type: A\nx: y\ntype: A", "type: A\nx: y", "OKF203"),
         ("type: A\nx: [y]\nx: [ y ] # c", "type: A\nx: [y]", "OKF203"),
         ("type: A\ntags: b, c,d, # e", "type: A\ntags: [b, c, d] # e", "OKF204"),
@@ -91,6 +94,9 @@ def test_what_is_plainly_wrong_is_mended_and_all_else_stays(before, after, code)
         "type: A\nsuperseded_by: x/none.md",
         "type: A\nresource: https://example.org/A.md",
         "type: A\nsources: [{resource: all queries}]",
+        "type: A\nd: a: b\n  e: f",
+        "type: A\nd: a: b\n  - e",
+        "type: A\nd: a: |\n  e",
     ],
 )
 def test_what_is_right_or_unclear_is_left_alone(block):

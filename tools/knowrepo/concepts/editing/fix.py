@@ -27,6 +27,10 @@ from knowrepo.errors import KnowError
 STATUSES = frozenset({"draft", "stable", "deprecated"})
 _WITH_COLON = re.compile(r"^(\s*(?:- )*[A-Za-z_][\w-]*:[ \t]+)([^\s\"'\[{|>&*!%@`#].*)$")
 _COMMENT = re.compile(r"[ \t]+#.*$|[ \t]+$")
+# In a text of several lines: a comment, a key or an item below, the head of a block of lines.
+_MAY_END = re.compile(
+    r"(?m)(?:^|[ \t])#|\A.*[ \t][|>][-+\d]*[ \t\r]*$|\n[ \t]*(?:-[ \t]|[\w-]+:(?:\s|\Z))"
+)
 _HUMAN = re.compile(r"human:\S.*")
 _NEARLY_HUMAN = re.compile(r"(?i:humans?)\s*[:\-_/= ]\s*(\S.*)")
 
@@ -112,12 +116,12 @@ def _quoted_at(block: str, line: int) -> tuple[str, str] | None:
     if match is None or not re.search(r":(?:[ \t]|$)", match[2]):
         return None
     end = line + 1
-    depth = len(match[1]) - len(match[1].lstrip(" "))
+    depth = len(match[1]) - len(match[1].lstrip(" -"))  # the column of the key
     while end < len(lines) and lines[end].strip() and _indent(lines[end]) > depth:
         end += 1
     value = "\n".join([lines[line].rstrip("\r")[match.end(1) :], *lines[line + 1 : end]])
     comment = _COMMENT.search(value)
-    if "\n" in value and re.search(r"(?m)(?:^|[ \t])#", value):
+    if "\n" in value and _MAY_END.search(value):
         return None  # where the text ends is a guess
     rest = comment[0] if comment else ""
     text = value[: len(value) - len(rest)]
