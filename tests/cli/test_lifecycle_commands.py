@@ -275,3 +275,28 @@ def test_who_accepts_a_draft_is_told_to_commit_what_remembers_it(memory, know):
     assert "distilled" not in know("accept", "one-store").err
     git(memory.root, "add", "concepts/distilled.jsonl")
     assert "distilled" not in know("accept", "decisions/new").err
+
+
+def test_a_fix_of_a_bundle_elsewhere_in_the_repository_knows_where_that_begins(memory, know):
+    good = concept("A", description="D.", body="[l](/B.md) [l](/c)")
+    write(memory, "docs/okf/a.md", good)
+    write(memory, "docs/okf/B.md", concept("B", description="D.", body="[l](/a.md)"))
+    write(memory, "docs/okf/c.md", concept("C", description="D."))
+    write(memory, "docs/okf/index.md", "---\nokf_version: 0.2\n---\n\n# All\n\n* [A](a.md) - D.\n")
+    write(memory, "concepts/b.md", concept("Another"))
+    done = know("check", "--fix", "docs/okf")
+    assert (done.code, "2 changes in 2 files" in done.err) == (0, True)
+    assert text(memory, "docs/okf/a.md") == good.replace("(/c)", "(/c.md)")
+    assert 'okf_version: "0.2"' in text(memory, "docs/okf/index.md")
+    assert know("check", "--fix", "--dry-run", "docs/okf").code == 0
+
+
+def test_a_bundle_that_may_be_anywhere_is_not_fixed_nor_another_in_its_place(memory, know):
+    path = "concepts/decisions/one-store.md"
+    write(memory, path, concept("One", status="Draft"))
+    before = text(memory, path)
+    for arguments in (("--fix",), ("--fix", "--dry-run"), ("--dry-run",)):
+        done = know("check", "--bundle", str(memory.concepts), *arguments)
+        assert (done.code, done.out) == (2, "")
+        assert "--bundle" in done.err
+    assert text(memory, path) == before

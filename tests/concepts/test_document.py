@@ -43,7 +43,6 @@ def test_a_rule_in_the_body_does_not_end_the_front_matter_twice():
         ("---\ntitle: Two: parts\ntype: A\n---\n", "OKF103"),
         ("---\ntype: [A\n---\n", "OKF103"),
         ("---\n\tx: 1\n---\n", "OKF103"),
-        ("---\n? {a: 1}\n: 2\n? [b]\n: 3\n---\n", "OKF103"),
         ("---\n- a\n- b\n---\n", "OKF104"),
         ("---\njust text\n---\n", "OKF104"),
         ("---\n---\n", "OKF104"),
@@ -72,8 +71,26 @@ def test_scalars_stay_as_written():
 
 
 def test_nothing_in_yaml_is_executed():
-    text = b"---\ntype: !!python/object/apply:os.system ['true']\n---\n"
-    assert codes(text) == ["OKF103"]
+    text = b"---\ntype: A\nx: !!python/object/apply:os.system ['true']\n---\n"
+    assert codes(text) == ["OKF281"]
+    assert parse(text).front == {"type": "A", "x": ["true"]}
+
+
+def test_tags_of_others_and_keys_that_are_no_text_are_yaml():
+    text = (
+        b"---\ntype: !kind Table\nowner: !person {name: jane}\nn: !!int many\ns: !!set {a, b}\n"
+        b"? [a, b]\n: c\nself: &s {x: *s}\n---\n"
+    )
+    front = parse(text).front
+    assert (front["type"], front["owner"], front["n"]) == ("Table", {"name": "jane"}, "many")
+    assert list(front) == ["type", "owner", "n", "s", "(key 1 that is no text)", "self"]
+    assert codes(text) == ["OKF281"] * 3
+
+
+def test_keys_made_of_aliases_of_aliases_cost_nothing():
+    levels = "\n".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12))
+    text = f"---\ntype: A\na0: &a0 x\n{levels}\n? *a11\n: y\n---\n"
+    assert parse(text.encode()).front["(key 1 that is no text)"] == "y"
 
 
 @given(st.binary(max_size=200))

@@ -196,7 +196,7 @@ def test_later_keys_of_the_same_value_are_removed():
         ("x: &a {y: A}\nz: {<<: *a}\ntype: B", ["z", "q"], "<<"),
         ("x: &a {y: A}\n<<: *a\ntype: B", ["q"], "<<"),
         ("type: !!str A", ["type"], "has a tag"),
-        ("type: !x\n  y: A", ["type", "y"], "not YAML"),
+        ("type: !x\n  y: A", ["type", "y"], "has a tag"),
         ("? type\n: A", ["type"], "no plain"),
         ("x: &a [*a]\ntype: A", ["type"], "a part of itself|not YAML"),
         ("x: y: z\ntype: A", ["type"], "not YAML"),

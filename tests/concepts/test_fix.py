@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers import SHARED
+from knowrepo.concepts.checking.tree import ListedTree
 from knowrepo.concepts.document import parse
 from knowrepo.concepts.editing.fix import mend
 from knowrepo.concepts.editing.migrate import Lifted, lift
@@ -30,7 +31,7 @@ BUNDLES = SHARED / "okf" / "bundles"
 
 
 def names(*more: str) -> Names:
-    return Names([*PATHS, *more], lambda path: path == "concepts/ignored.md")
+    return Names(ListedTree([*PATHS, *more], lambda _: None))
 
 
 def fixed(text: str | bytes, path: str = "concepts/a.md") -> tuple[str, list[str]]:
@@ -54,6 +55,9 @@ def front(block: str) -> str:
         ("title: Ends so:\ntype: A", 'title: "Ends so:"\ntype: A', "OKF103"),
         ("s:\n  - id: x: y\ntype: A", 's:\n  - id: "x: y"\ntype: A', "OKF103"),
         ("d: a: b\n  goes on\ntype: A", 'd: "a: b\n  goes on"\ntype: A', "OKF103"),
+        ("s:\n  - a: x: y\n    b: z\ntype: A", 's:\n  - a: "x: y"\n    b: z\ntype: A', "OKF103"),
+        ("s:\n- - a: x: y\n    b: z\ntype: A", 's:\n- - a: "x: y"\n    b: z\ntype: A', "OKF103"),
+        ("s:\n  - a: x: y\n     on\ntype: A", 's:\n  - a: "x: y\n     on"\ntype: A', "OKF103"),
         ("type: A\nx: y\ntype: A", "type: A\nx: y", "OKF203"),
         ("type: A\nx: [y]\nx: [ y ] # c", "type: A\nx: [y]", "OKF203"),
         ("type: A\ntags: b, c,d, # e", "type: A\ntags: [b, c, d] # e", "OKF204"),
@@ -90,6 +94,9 @@ def test_what_is_plainly_wrong_is_mended_and_all_else_stays(before, after, code)
         "type: A\nsuperseded_by: x/none.md",
         "type: A\nresource: https://example.org/A.md",
         "type: A\nsources: [{resource: all queries}]",
+        "type: A\nd: a: b\n  e: f",
+        "type: A\nd: a: b\n  - e",
+        "type: A\nd: a: |\n  e",
     ],
 )
 def test_what_is_right_or_unclear_is_left_alone(block):
@@ -233,7 +240,7 @@ def real_files() -> Iterator[tuple[str, bytes, Names]]:
             for path in bundle.rglob("*")
             if path.is_file()
         }
-        around = Names(files, lambda _: False)
+        around = Names(ListedTree(files, files.get))
         yield from ((p, data, around) for p, data in files.items() if p.endswith(".md"))
 
 

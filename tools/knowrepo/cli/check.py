@@ -14,6 +14,8 @@ from knowrepo.cli.tags import mention_drafts
 from knowrepo.units import count
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from knowrepo.concepts.checking.findings import Finding
     from knowrepo.git.layout import Repository
 
@@ -74,19 +76,28 @@ def check(
       know check --explain OKF103
       know check --strict --format github
     """
+    from knowrepo.errors import UsageError
+
     if explain is not None:
         _explain(explain)
         return
     form = _format(form, as_json=as_json)
+    if bundle is not None and (fix or dry_run):
+        raise UsageError(
+            "--bundle and --fix: choose one", hint="--fix mends concepts of a knowledge repository"
+        )
     if fix or dry_run:
         fixing.before_check(repo, paths or [], fix=fix, dry_run=dry_run, quiet=form != "text")
     if bundle is not None:
         found, files, prefix = _of_bundle(bundle, paths or [], strict_spec=strict_spec)
+        fixable: set[Finding] = set()
     else:
         here = repository(repo)
-        found, files = _of_repository(here, paths or [], strict_spec=strict_spec)
+        found, fixable, files = _of_repository(
+            here, paths or [], strict_spec=strict_spec, mending=form == "json"
+        )
         prefix = _prefix(here)
-    report(found, files, form=form, prefix=prefix, everything=everything)
+    report(found, files, form=form, prefix=prefix, everything=everything, fixable=fixable)
     if bundle is None and not paths and form == "text":
         mention_drafts(here)
     fail_on(found, strict=strict)
@@ -111,13 +122,21 @@ def staged(
     fail_on(found, strict=strict)
 
 
-def report(found: list[Finding], files: int, *, form: str, prefix: str, everything: bool) -> None:
-    """Print the findings in a format, and the verdict in one line."""
+def report(
+    found: list[Finding],
+    files: int,
+    *,
+    form: str,
+    prefix: str,
+    everything: bool,
+    fixable: Collection[Finding] = (),
+) -> None:
+    """Print the findings in a format, and the verdict in one line; JSON says what is fixable."""
     from knowrepo.concepts.checking import report as formats
     from knowrepo.concepts.checking.validate import is_conformant
 
     if form == "json":
-        show_json(formats.as_json(found, files=files))
+        show_json(formats.as_json(found, files=files, fixable=fixable))
     elif form == "sarif":
         show_json(formats.sarif(found, prefix=prefix))
     elif form == "github":
@@ -168,28 +187,34 @@ def _explain(name: str) -> None:
 
 
 def _of_repository(
-    repo: Repository, paths: list[Path], *, strict_spec: bool
-) -> tuple[list[Finding], int]:
+    repo: Repository, paths: list[Path], *, strict_spec: bool, mending: bool
+) -> tuple[list[Finding], set[Finding], int]:
+    """Return the findings, those that a fix mends if ``mending``, and how many files there are."""
     from knowrepo.cli import own_files
     from knowrepo.concepts.checking import gather, validate
     from knowrepo.concepts.facts import Facts
 
     selected = gather.of_paths(repo, paths) if paths else [gather.of_repository(repo)]
     found: list[Finding] = []
+    fixable: set[Finding] = set()
     files = 0
     for one in selected:
         files += len(one.files)
-        found += one.found
         with Facts(repo, "pages") as facts:
-            found += validate.check(
+            here = validate.check(
                 one.files, one.tree, root=one.root, whole_bundle=one.whole,
                 strict_spec=strict_spec, facts=facts if one.whole else None,
             )  # fmt: skip
+        found += [*one.found, *here]
+        if mending:
+            from knowrepo.concepts.editing.mendable import mendable
+
+            fixable |= mendable(here, one)
     found += own_files.of_configuration(repo)
     if not paths:
         found += own_files.of_merges(repo)
         found += own_files.of_sessions(repo)
-    return sorted(set(found)), files
+    return sorted(set(found)), fixable, files
 
 
 def _of_bundle(

@@ -34,14 +34,16 @@ def before_check(
 def _fix(here: Repository, paths: list[Path], *, dry_run: bool, quiet: bool) -> int:
     """Mend the concepts; returns how many changes there are. Nothing is staged."""
     from knowrepo.concepts import keeping
-    from knowrepo.concepts.editing.chosen import choose, names_around
+    from knowrepo.concepts.checking.tree import DiskTree
+    from knowrepo.concepts.editing.chosen import choose
     from knowrepo.concepts.editing.fix import mend
+    from knowrepo.concepts.editing.relink import Names
 
-    chosen, names = choose(here, paths), names_around(here)
+    chosen, tree = choose(here, paths), DiskTree(here.root)
     files = 0
     changes: list[dict[str, object]] = []
     for path, data in chosen.files.items():
-        mended = mend(path, data, names)
+        mended = mend(path, data, Names(tree, chosen.root(path)))
         for reason in mended.left:
             say(f"{path}: {reason}")
         if mended.data == data:

@@ -49,7 +49,7 @@ def migrate(
     files: list[dict[str, object]] = []
     changed, left = 0, len(chosen.conflicts)
     for path, data in chosen.files.items():
-        lifted = lift(path, data)
+        lifted = lift(path, data, chosen.root(path))
         if lifted.data != data and not dry_run:
             keeping.write(here, path, lifted.data)
         if not as_json:

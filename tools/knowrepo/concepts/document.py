@@ -156,11 +156,12 @@ class StrictHandler(YAMLHandler):
             node = loader.get_single_node()
             if node is None:
                 return None
-            self.problems = list(_duplicates(node))
+            self.problems = list(_oddities(node))
             self.places = dict(_places(node, (), set()))
             if isinstance(node, yaml.MappingNode):
                 for key, _value in node.value:
-                    self.key_lines.setdefault(str(key.value), key.start_mark.line + 2)
+                    if isinstance(key, yaml.ScalarNode):  # another would be printed, with aliases
+                        self.key_lines.setdefault(str(key.value), key.start_mark.line + 2)
             self.front = loader.construct_document(node)
         except (RecursionError, ValueError, TypeError) as error:
             raise yaml.YAMLError(f"cannot be understood: {error}") from error
@@ -172,12 +173,39 @@ class StrictHandler(YAMLHandler):
 _Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
+def _as_written(loader: Any, node: yaml.Node) -> Iterator[Any]:
+    """Make a value of a node, whatever its tag and its keys: both are YAML, known or not."""
+    if isinstance(node, yaml.ScalarNode):
+        yield node.value
+    elif isinstance(node, yaml.SequenceNode):
+        items: list[Any] = []
+        yield items
+        items += [loader.construct_object(item) for item in node.value]
+    else:
+        pairs: dict[Any, Any] = {}
+        yield pairs
+        others = 0
+        for key, value in node.value:
+            if isinstance(key, yaml.ScalarNode):
+                name = loader.construct_object(key)
+            else:
+                others += 1
+                name = f"(key {others} that is no text)"
+            pairs[name] = loader.construct_object(value)
+
+
 class _Loader(_Base):  # type: ignore[misc]  # PyYAML's C loader is typed as Any
     """Safe YAML in which only null is a value of its own: `no`, 1.0 and dates are text."""
 
     yaml_implicit_resolvers: ClassVar = {
         first: [(tag, pattern) for tag, pattern in resolvers if tag == "tag:yaml.org,2002:null"]
         for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+    yaml_constructors: ClassVar = {
+        "tag:yaml.org,2002:null": yaml.SafeLoader.construct_yaml_null,
+        "tag:yaml.org,2002:str": yaml.SafeLoader.construct_yaml_str,
+        "tag:yaml.org,2002:seq": yaml.SafeLoader.construct_yaml_seq,
+        None: _as_written,
     }
 
 
@@ -197,8 +225,8 @@ _NAMES = {
 }
 
 
-def _duplicates(root: yaml.Node) -> Iterator[Problem]:
-    """Yield the keys that stand twice in the block, or in a mapping just below it."""
+def _oddities(root: yaml.Node) -> Iterator[Problem]:
+    """Yield what is YAML in the block, or just below it, and yet not the same to every reader."""
     seen: set[int] = set()  # an alias is the same node again
     level = [root]
     for _ in range(_DEEPEST):
@@ -207,6 +235,7 @@ def _duplicates(root: yaml.Node) -> Iterator[Problem]:
             if id(node) not in seen:
                 seen.add(id(node))
                 yield from _twice(node)
+                yield from _unusual(node)
                 below += _children(node)
         level = below
 
@@ -227,6 +256,17 @@ def _twice(node: yaml.Node) -> Iterator[Problem]:
                 "OKF203", mark.line + 2, mark.column + 1, f"`{name}` stands twice; the last counts"
             )
         seen.add(name)
+
+
+def _unusual(node: yaml.Node) -> Iterator[Problem]:
+    mark = node.start_mark
+    if not node.tag.startswith("tag:yaml.org,2002:") or "/" in node.tag:
+        said = f"the tag `{node.tag[:40]}` is not known to every reader; remove it"
+        yield Problem("OKF281", mark.line + 2, mark.column + 1, said)
+    for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
+        if not isinstance(key, yaml.ScalarNode):
+            said = "a key that is no text; write text, or quote the value if this is no key"
+            yield Problem("OKF281", key.start_mark.line + 2, key.start_mark.column + 1, said)
 
 
 def _places(node: yaml.Node, path: KeyPath, seen: set[int]) -> Iterator[tuple[KeyPath, Place]]:

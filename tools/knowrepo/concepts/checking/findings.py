@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from knowrepo.concepts.checking.codes import CODES, FIXABLE, Severity
+from knowrepo.concepts.checking.codes import CODES, Severity
 from knowrepo.concepts.document import Document
 
 
@@ -30,11 +30,6 @@ class Finding:
     def section(self) -> str:
         """The section of the spec, as `S6.1`; empty where it says nothing."""
         return CODES[self.code].section
-
-    @property
-    def fixable(self) -> bool:
-        """Whether findings of this code may be mended by a tool."""
-        return self.code in FIXABLE
 
 
 def at_value(path: str, document: Document, code: str, message: str, *key: str | int) -> Finding:

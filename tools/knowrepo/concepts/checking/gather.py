@@ -68,9 +68,7 @@ def of_paths(repository: Repository, paths: Iterable[Path]) -> list[Selection]:
         if not full.exists():
             raise KnowError(f"{path}: no such file")
         name = full.relative_to(repository.root.resolve()).as_posix()
-        inside = name == FOLDER or name.startswith(f"{FOLDER}/")
-        own = name if full.is_dir() else name.rpartition("/")[0]
-        root = FOLDER if inside else "" if own == "." else own
+        root = root_of(name, is_folder=full.is_dir())
         chosen = by_root.setdefault(root, Selection({}, tree, root, whole=False))
         if full.is_dir():
             files, found = _walk(full, repository.root.resolve())
@@ -79,6 +77,14 @@ def of_paths(repository: Repository, paths: Iterable[Path]) -> list[Selection]:
         else:
             chosen.files[name] = full.read_bytes()
     return list(by_root.values())
+
+
+def root_of(name: str, *, is_folder: bool) -> str:
+    """Return the folder of the bundle that a path is part of, where a person names the path."""
+    if name == FOLDER or name.startswith(f"{FOLDER}/"):
+        return FOLDER
+    own = name if is_folder else name.rpartition("/")[0]
+    return "" if own == "." else own
 
 
 def of_bundle(folder: Path) -> Selection:

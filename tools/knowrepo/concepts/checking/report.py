@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -49,8 +49,13 @@ def _shown(path: str) -> str:
     return path if "\n" not in path and "\r" not in path else repr(path)[1:-1]
 
 
-def as_json(found: Iterable[Finding], *, files: int) -> dict[str, Any]:
-    """Return the findings as an object; keys are only ever added under one version."""
+def as_json(
+    found: Iterable[Finding], *, files: int, fixable: Collection[Finding] = ()
+) -> dict[str, Any]:
+    """Return the findings as an object; keys are only ever added under one version.
+
+    ``fixable`` are those that `know check --fix` mends.
+    """
     shown = list(found)
     counts = Counter(finding.severity for finding in shown)
     return {
@@ -63,7 +68,7 @@ def as_json(found: Iterable[Finding], *, files: int) -> dict[str, Any]:
                 **vars(finding),
                 "severity": finding.severity,
                 "section": finding.section,
-                "fixable": finding.fixable,
+                "fixable": finding in fixable,
             }
             for finding in shown
         ],

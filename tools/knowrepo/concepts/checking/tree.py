@@ -141,21 +141,22 @@ class Spellings:
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
-        self._folders: dict[str, dict[str, str]] = {}
+        self._folders: dict[str, dict[str, list[str]]] = {}
 
-    def find(self, path: str) -> str:
-        """Return the path that is there and differs from ``path`` in spelling only, or nothing."""
-        found = ""
+    def find(self, path: str) -> list[str]:
+        """Return the paths that are there and differ from ``path`` in spelling at most."""
+        found = [""]
         for wanted in path.split("/"):
-            names = self._names(found)
-            name = wanted if names.get(wanted) == wanted else names.get(folded(wanted), "")
-            if not name:
-                return ""
-            found = f"{found}/{name}" if found else name
+            found = [
+                f"{folder}/{name}" if folder else name
+                for folder in found
+                for name in self._names(folder).get(folded(wanted), ())
+            ]
         return found
 
-    def _names(self, folder: str) -> dict[str, str]:
+    def _names(self, folder: str) -> dict[str, list[str]]:
         if folder not in self._folders:
-            names = sorted(self._tree.names(folder), reverse=True)
-            self._folders[folder] = {folded(name): name for name in names} | {n: n for n in names}
+            names = self._folders[folder] = {}
+            for name in sorted(self._tree.names(folder)):
+                names.setdefault(folded(name), []).append(name)
         return self._folders[folder]

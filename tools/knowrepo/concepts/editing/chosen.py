@@ -7,11 +7,11 @@ generated or in conflict is never edited, and a link is never followed.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from knowrepo.concepts import bundle, tags
-from knowrepo.concepts.editing.relink import Names
+from knowrepo.concepts.checking.gather import root_of
 from knowrepo.concepts.model import FOLDER
 from knowrepo.errors import KnowError
 from knowrepo.git import plumbing
@@ -20,10 +20,18 @@ from knowrepo.git.layout import Repository
 
 @dataclass(frozen=True)
 class Chosen:
-    """Files by path relative to the repository, and those left alone, in conflict."""
+    """Files by path relative to the repository, and those left alone, in conflict.
+
+    ``roots`` are the folders of the bundles that files outside of ours belong to.
+    """
 
     files: dict[str, bytes]
     conflicts: tuple[str, ...]
+    roots: dict[str, str] = field(default_factory=dict)
+
+    def root(self, path: str) -> str:
+        """Return the folder of the bundle that a file belongs to, as the check has it."""
+        return self.roots.get(path, FOLDER)
 
 
 def choose(repository: Repository, paths: Sequence[Path]) -> Chosen:
@@ -38,10 +46,13 @@ def choose(repository: Repository, paths: Sequence[Path]) -> Chosen:
         edited = {path: data for path, data in sorted(files.items()) if not _is_ours(path, data)}
         return Chosen(edited, tuple(p for p in conflicts if p.startswith(f"{FOLDER}/")))
     named: dict[str, bytes] = {}
+    roots: dict[str, str] = {}
     for path in paths:
         name = _name(repository, path)
         if (repository.root / name).is_dir():
-            named |= _below(repository, name, conflicts)
+            below = _below(repository, name, conflicts)
+            named |= below
+            roots |= dict.fromkeys(below, root_of(name, is_folder=True))
             continue
         if name in conflicts:
             raise KnowError(f"{path}: in conflict", hint="resolve it and `git add` it first")
@@ -49,8 +60,9 @@ def choose(repository: Repository, paths: Sequence[Path]) -> Chosen:
         if _is_ours(name, data):
             raise KnowError(f"{path}: is generated", hint="`know tags build` writes it anew")
         named[name] = data
+        roots[name] = root_of(name, is_folder=False)
     folders = [f"{_name(repository, path)}/" for path in paths if path.is_dir()]
-    return Chosen(named, tuple(p for p in conflicts if any(map(p.startswith, folders))))
+    return Chosen(named, tuple(p for p in conflicts if any(map(p.startswith, folders))), roots)
 
 
 def _below(repository: Repository, folder: str, conflicts: Sequence[str]) -> dict[str, bytes]:
@@ -64,19 +76,6 @@ def _below(repository: Repository, folder: str, conflicts: Sequence[str]) -> dic
             if not _is_ours(path, data):
                 found[path] = data
     return found
-
-
-def names_around(repository: Repository) -> Names:
-    """Return the names that links may lead to: all that git knows of, and what is on disk."""
-    known = [*plumbing.tracked(repository), *plumbing.untracked(repository, ".")]
-
-    def exists(path: str) -> bool:
-        try:
-            return (repository.root / path).exists()
-        except (OSError, ValueError):  # a name that no file can have
-            return False
-
-    return Names(known, exists)
 
 
 def _name(repository: Repository, path: Path) -> str:

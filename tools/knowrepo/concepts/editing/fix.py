@@ -8,6 +8,7 @@ the text that keeps every other byte; a second run finds nothing more.
 from __future__ import annotations
 
 import codecs
+import posixpath
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -20,12 +21,16 @@ from knowrepo.concepts.compose import quoted
 from knowrepo.concepts.document import Document, parse
 from knowrepo.concepts.editing import edit, relink, spans
 from knowrepo.concepts.editing.place import Keys, cut, name_of
-from knowrepo.concepts.model import FOLDER, RESERVED
+from knowrepo.concepts.model import RESERVED
 from knowrepo.errors import KnowError
 
 STATUSES = frozenset({"draft", "stable", "deprecated"})
 _WITH_COLON = re.compile(r"^(\s*(?:- )*[A-Za-z_][\w-]*:[ \t]+)([^\s\"'\[{|>&*!%@`#].*)$")
 _COMMENT = re.compile(r"[ \t]+#.*$|[ \t]+$")
+# In a text of several lines: a comment, a key or an item below, the head of a block of lines.
+_MAY_END = re.compile(
+    r"(?m)(?:^|[ \t])#|\A.*[ \t][|>][-+\d]*[ \t\r]*$|\n[ \t]*(?:-[ \t]|[\w-]+:(?:\s|\Z))"
+)
 _HUMAN = re.compile(r"human:\S.*")
 _NEARLY_HUMAN = re.compile(r"(?i:humans?)\s*[:\-_/= ]\s*(\S.*)")
 
@@ -57,7 +62,7 @@ def mend(path: str, data: bytes, names: relink.Names) -> Mended:
     if name == "index.md" and tags.is_generated(data):
         return Mended(data, (), ())
     steps: list[Step] = [_mark, _links]
-    if path == f"{FOLDER}/index.md":
+    if path == posixpath.join(names.root, "index.md"):
         steps = [_mark, _version, _links]
     elif name not in RESERVED:
         steps = [_mark, _colons, _repeats, _tags, _actors, _verified, _status, _successor, _links]
@@ -111,12 +116,12 @@ def _quoted_at(block: str, line: int) -> tuple[str, str] | None:
     if match is None or not re.search(r":(?:[ \t]|$)", match[2]):
         return None
     end = line + 1
-    depth = len(match[1]) - len(match[1].lstrip(" "))
+    depth = len(match[1]) - len(match[1].lstrip(" -"))  # the column of the key
     while end < len(lines) and lines[end].strip() and _indent(lines[end]) > depth:
         end += 1
     value = "\n".join([lines[line].rstrip("\r")[match.end(1) :], *lines[line + 1 : end]])
     comment = _COMMENT.search(value)
-    if "\n" in value and re.search(r"(?m)(?:^|[ \t])#", value):
+    if "\n" in value and _MAY_END.search(value):
         return None  # where the text ends is a guess
     rest = comment[0] if comment else ""
     text = value[: len(value) - len(rest)]

@@ -9,6 +9,7 @@ is said, and stays.
 from __future__ import annotations
 
 import codecs
+import posixpath
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -45,11 +46,11 @@ class Lifted:
 Step = Callable[[bytes], tuple[bytes, list[str], list[str]]]
 
 
-def lift(path: str, data: bytes) -> Lifted:
-    """Lift the file at ``path``, relative to the repository."""
+def lift(path: str, data: bytes, root: str = FOLDER) -> Lifted:
+    """Lift the file at ``path`` of the bundle in ``root``, both relative to the repository."""
     name = PurePosixPath(path).name
     steps: list[Step] = []
-    if path == f"{FOLDER}/index.md" and not tags.is_generated(data):
+    if path == posixpath.join(root, "index.md") and not tags.is_generated(data):
         steps = [_version]
     elif name not in RESERVED and parse(data).front:
         steps = [_timestamp, _dates, _citations]

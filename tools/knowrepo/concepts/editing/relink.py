@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import posixpath
 import re
-import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from knowrepo.concepts.checking.tree import Spellings, Tree
 from knowrepo.concepts.editing.said import (
     MOST_BRACKETS,
     Said,
@@ -41,31 +41,27 @@ class Correction(NamedTuple):
 class Names:
     """The files and folders that links may lead to, by name, letter by letter.
 
-    ``paths`` are relative to the repository; ``exists`` is asked for what is
-    not among them, as a file that git ignores.
+    They are those of the check. ``root`` is the folder of the bundle, from
+    which links that begin with `/` lead.
     """
 
-    def __init__(self, paths: Iterable[str], exists: Callable[[str], bool]) -> None:
-        self._exists = exists
-        self._names: set[str] = set()
-        for path in paths:
-            while path and path not in self._names:
-                self._names.add(path)
-                path = posixpath.dirname(path)
-        self._folded: dict[str, list[str]] = {}
-        for name in self._names:
-            self._folded.setdefault(_folded(name), []).append(name)
+    def __init__(self, tree: Tree, root: str = FOLDER) -> None:
+        self._tree = tree
+        self._spellings = Spellings(tree)
+        self.root = root
+
+    def full(self, target: str, path: str) -> str:
+        """Return the path in the repository that a target in the file at ``path`` means."""
+        base = self.root if target.startswith("/") else posixpath.dirname(path)
+        return posixpath.normpath(posixpath.join(base, target.lstrip("/")))
 
     def has(self, path: str) -> bool:
         """Say whether this very name is there."""
-        if path in self._names or path == ".":
-            return True
-        # A file system that knows no case says yes to any spelling.
-        return not self.spelled(path) and self._exists(path)
+        return path == "." or bool(self._tree.kind(path))
 
     def spelled(self, path: str) -> list[str]:
         """Return the names that differ from this one in case or accents' encoding only."""
-        return self._folded.get(_folded(path), [])
+        return self._spellings.find(path)
 
 
 def correction(target: str, path: str, names: Names) -> Correction | None:
@@ -73,27 +69,27 @@ def correction(target: str, path: str, names: Names) -> Correction | None:
     written, suffix = _parted(target)
     if not written or _SCHEME.match(target):
         return None
-    if names.has(_full(unquote(written), path)):
+    if names.has(names.full(unquote(written), path)):
         return None
     for code, readings, folds in _ways(written, names):
         found = set()
         for reading in readings:
-            full = _full(reading, path)
-            found |= set(names.spelled(full)) if folds else {full} & set(names.spelled(full))
+            full = names.full(reading, path)
+            found |= set(names.spelled(full) if folds else [full] if names.has(full) else [])
         if len(found) > 1:
             return None
         if found:
-            new = _respelled(written, found.pop(), path)
+            new = _respelled(written, found.pop(), path, names)
             return Correction(code, new + suffix) if new else None
     return None
 
 
 def case_of(value: str, path: str, names: Names) -> str:
     """Return the path in a front matter as its file is named; nothing where that is unclear."""
-    if not value or _SCHEME.match(value) or names.has(_full(value, path)):
+    if not value or _SCHEME.match(value) or names.has(names.full(value, path)):
         return ""
-    found = names.spelled(_full(value, path))
-    new = _respelled(value, found[0], path, encode=False) if len(found) == 1 else ""
+    found = names.spelled(names.full(value, path))
+    new = _respelled(value, found[0], path, names, encode=False) if len(found) == 1 else ""
     return "" if new == value else new
 
 
@@ -162,7 +158,7 @@ def _ways(written: str, names: Names) -> Iterator[tuple[str, list[str], bool]]:
     readings = list(dict.fromkeys([written, unquote(decoded)]))
     longer = [] if decoded.endswith(".md") else [f"{decoded.rstrip('/')}.md"]
     yield "OKF233", longer, False
-    if decoded.startswith("/") and names.has(_full(decoded.lstrip("/"), "")):
+    if decoded.startswith("/") and names.has(decoded.strip("/")):
         return  # from the root of the repository it is right: what was meant is unclear
     yield "OKF237", [one for one in readings if one != decoded], False
     yield "OKF232", [decoded], True
@@ -175,33 +171,23 @@ def _parted(target: str) -> tuple[str, str]:
     return (target[: match.start()], target[match.start() :]) if match else (target, "")
 
 
-def _full(target: str, path: str) -> str:
-    """Return the path in the repository that a target in the file at ``path`` means."""
-    base = FOLDER if target.startswith("/") else posixpath.dirname(path)
-    return posixpath.normpath(posixpath.join(base, target.lstrip("/")))
-
-
-def _respelled(written: str, full: str, path: str, *, encode: bool = True) -> str:
+def _respelled(written: str, full: str, path: str, names: Names, *, encode: bool = True) -> str:
     """Return a target that leads to ``full``, written as the old one wherever that is right."""
     body = written.rstrip("/")
     slash = "" if full.endswith(".md") else written[len(body) :]
-    parts, names = body.split("/"), full.split("/")
+    parts, right = body.split("/"), full.split("/")
     kept = 0
     while kept < len(parts) and parts[-1 - kept] not in {"", ".", ".."}:
         kept += 1
-    if not kept or kept > len(names):
+    if not kept or kept > len(right):
         return ""
     new = list(parts[:-kept])
-    for old, name in zip(parts[-kept:], names[-kept:], strict=True):
+    for old, name in zip(parts[-kept:], right[-kept:], strict=True):
         read = unquote(old) if encode else old
         new.append(old if read == name else _encoded(name) if encode else name)
     result = "/".join(new) + slash
-    return result if _full(unquote(result) if encode else result, path) == full else ""
+    return result if names.full(unquote(result) if encode else result, path) == full else ""
 
 
 def _encoded(name: str) -> str:
     return _UNSAFE.sub(lambda match: f"%{ord(match[0]):02X}", name)
-
-
-def _folded(name: str) -> str:
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", name).casefold())

@@ -114,6 +114,13 @@ CODES = (
         "add what is missing.",
     ),
     Code(
+        "OKF281", "warning", "S4.1", "a tag or a key of YAML that not every reader takes",
+        "It is YAML, but many readers know neither tags of others nor keys that are no text, "
+        "and stop there.",
+        "owner: !person jane",
+        "remove the tag; quote what begins with `!` or `{{` and is meant as text.",
+    ),
+    Code(
         "OKF282", "notice", "S13", "a `# Citations` list, of OKF v0.1",
         "Readers of v0.2 look for `sources`.",
         "# Citations\n\n1. https://example.org/policy",

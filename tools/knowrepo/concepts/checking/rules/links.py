@@ -100,10 +100,10 @@ class Surroundings:
             if other != full and self._is_there(other):
                 said = f"`{target}` is encoded in a wrong way; the file is `{other}`"
                 return Target(other, "OKF237", said)
-        other = self.spellings.find(full) or self.spellings.find(f"{full}.md")
-        if other:
-            said = f"`{target}`: the name is spelled `{posixpath.basename(other)}`"
-            return Target(other, "OKF232", said)
+        others = self.spellings.find(full) or self.spellings.find(f"{full}.md")
+        if others:
+            said = f"`{target}`: the name is spelled `{posixpath.basename(others[0])}`"
+            return Target(others[0], "OKF232", said)
         hint = "; use `/` between folders" if "\\" in full else ""
         return Target("", "OKF201", f"`{target}`: no such file{hint}")
 
