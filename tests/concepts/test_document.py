@@ -97,3 +97,31 @@ def test_keys_made_of_aliases_of_aliases_cost_nothing():
 def test_any_bytes_are_taken_apart_without_an_error(data):
     parse(data)
     parse(b"---\n" + data + b"\n---\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "place", "told"),
+    [
+        ("title: [WIP] x", (3, 13), 'write title: "[WIP] x"'),
+        ('title: "a" b', (3, 11), r'write title: "\"a\" b"'),
+        ("title: 'it's'", (3, 12), "write title: \"'it's'\""),
+        ("k.v: {a} b", (3, 9), 'write k.v: "{a} b"'),
+        ("title x\nb: c", (3, 1), "`title x` has no `: `"),
+        ("title:x\nb: c", (3, 7), "no space after `title:`"),
+        ("title: x\n  y: z", (4, 1), "`y:` is indented below a value"),
+        ("tags: [a, b", (3, 7), "`[` without `]`"),
+        ('title: "a', (3, 8), 'a quote `"` that is not closed'),
+        ("title: @x", (3, 8), 'write title: "@x"'),
+    ],
+)
+def test_the_cause_of_a_broken_line_is_named_with_its_place(line, place, told):
+    [problem] = parse(f"---\ntype: X\n{line}\n---\n".encode()).problems
+    assert (problem.code, (problem.line, problem.column)) == ("OKF103", place)
+    assert told in problem.message
+
+
+@pytest.mark.parametrize(
+    "line", ["tags: [a, b] # all", 'title: "a: b"', "by: {x: y}", "title: a [b] c", "u: http://a/b"]
+)
+def test_what_is_yaml_has_no_cause_to_name(line):
+    assert not parse(f"---\ntype: X\n{line}\n---\n".encode()).problems

@@ -18,6 +18,12 @@ DELIMITER = re.compile(r"^---[ \t]*$", re.MULTILINE)
 CONFLICT = re.compile(r"^(?:<{7}|>{7}|\|{7})(?: |$)|^={7}$", re.MULTILINE)
 _KEY = re.compile(r"^[A-Za-z_][\w-]*:(?:[ \t]|$)")
 _ALMOST = re.compile(r"^(?:\s+-{3,}\s*|-{2}|-{4,}|[—–]-?|-—|\.\.\.)$")
+_GOES_ON = re.compile(
+    r"^(\s*(?:- )*[^\s:#][^:#]*:[ \t]+)"
+    r"((\[[^\[\]]*\]|\{[^{}]*\}|\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*')[ \t]*[^\s#,\]}].*)$"
+)
+_NO_SPACE = re.compile(r"^\s*([A-Za-z_][\w-]*:)[^\s:/]")
+_NO_COLON = re.compile(r"^[A-Za-z_][^:#]*$")
 _STARTS_WRONG = re.compile(r"^(\s*(?:- )*[A-Za-z_][\w-]*:[ \t]+)([@`%*&!|>].*)$")
 
 
@@ -97,7 +103,45 @@ def not_yaml(block: str, line: int, column: int, said: str) -> Cause:
             f"not YAML: a value that begins with `{wrong.group(2)[0]}`;"
             f" write {name} {quoted(wrong.group(2))}",
         )
-    return _unclosed(lines, line, column, said)
+    return (
+        _goes_on(lines, line) or _no_key(lines, line, said) or _unclosed(lines, line, column, said)
+    )
+
+
+def _goes_on(lines: list[str], line: int) -> Cause | None:
+    """Tell a value that goes on after its closing quote or bracket: `[WIP] a title`."""
+    for number in (line, line - 1):
+        match = _GOES_ON.match(lines[number]) if 0 <= number < len(lines) else None
+        if match:
+            name, ends = match.group(1).strip().removeprefix("- "), match.group(3)[-1]
+            return Cause(
+                number + 1,
+                match.end(3) + 1,
+                f"not YAML: a value that goes on after `{ends}`;"
+                f" write {name} {quoted(match.group(2))}",
+            )
+    return None
+
+
+def _no_key(lines: list[str], line: int, said: str) -> Cause | None:
+    """Tell a line that YAML looked for a key in and found none, or found one too deep."""
+    here = lines[line] if line < len(lines) else ""
+    if "mapping values" in said and here[:1] == " ":
+        name = here.strip().partition(":")[0][:30]
+        what = f"`{name}:` is indented below a value"
+        return Cause(line + 1, 1, f"not YAML: {what}; move it to the start of its line")
+    if "':'" not in said:
+        return None
+    for number in (line, line - 1):
+        text = lines[number] if 0 <= number < len(lines) else ""
+        close = _NO_SPACE.match(text)
+        if close:
+            what = f"no space after `{close.group(1)}`"
+            return Cause(number + 1, close.end(1) + 1, f"not YAML: {what}; put one there")
+        if _NO_COLON.match(text):
+            what = f"`{text.strip()[:30]}` has no `: `"
+            return Cause(number + 1, 1, f"not YAML: {what}; write `key: value`")
+    return None
 
 
 def _unclosed(lines: list[str], line: int, column: int, said: str) -> Cause:
