@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from knowrepo.distill import wording
 from knowrepo.distill.collect import Collector
 from knowrepo.distill.group import Matter, Said, matters
+from knowrepo.distill.join import joined
 from knowrepo.distill.model import Kind, Proposal, Session, Statement
 from knowrepo.distill.tagging import Background, Tagger, Unknown, tag_words
 from knowrepo.sessions.record import Record
@@ -75,8 +77,15 @@ class RulesFinder:
             if (proposal := self._proposal(matter, session.name, heard)) is not None
         ]
         if watcher is not None:
-            found += watcher.done()
+            found = joined(found, [self._tagged(one, heard) for one in watcher.done()])
         return sorted(found, key=lambda one: min(said.line for said in one.statements))
+
+    def _tagged(self, proposal: Proposal, heard: Mapping[str, int]) -> Proposal:
+        """Return what a watcher found with tags, if it has none."""
+        if proposal.tags:
+            return proposal
+        texts = [proposal.title, *(one.text for one in proposal.statements if one.kind == "cause")]
+        return replace(proposal, tags=self._tagger.tags(texts, heard))
 
     def _proposal(self, matter: Matter, session: str, heard: Mapping[str, int]) -> Proposal | None:
         lead = matter.lead
