@@ -10,6 +10,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Protocol
 
 from knowrepo.index.catalog import SQLiteError
@@ -191,11 +192,17 @@ class Tagger:
 
 def tag_words(text: str) -> Iterator[str]:
     """Yield the words of a text that may be tags: `sessionId` as `session-id`."""
-    for match in _TOKEN.finditer(text):
-        parts = [part for part in _PARTS.findall(match.group()) if part]
-        word = "-".join(parts).casefold()
-        if len(parts) <= _MOST_PARTS and _may_be_tag(word):
+    for token in _TOKEN.findall(text):
+        word = _as_tag(token)
+        if word:
             yield word
+
+
+@lru_cache(maxsize=8192)
+def _as_tag(token: str) -> str:
+    parts = _PARTS.findall(token)
+    word = "-".join(parts).casefold()
+    return word if len(parts) <= _MOST_PARTS and _may_be_tag(word) else ""
 
 
 def _may_be_tag(word: str) -> bool:
