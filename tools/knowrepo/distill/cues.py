@@ -84,7 +84,7 @@ def meaning(sentence: Sentence, turn: Turn) -> Meaning | None:
     if turn.user and not turn.typed:
         return cued
     points = weigh.points(sentence, words, user=turn.user, cue=cued.weight if cued else 0.0)
-    if cued and cued.weight < _STRONG and points < weigh.SUPPORTS:
+    if cued and cued.weight < _STRONG and points < weigh.BACKS:
         return replace(cued, weight=min(cued.weight, _SUPPORT))
     if points < weigh.SUPPORTS or against.question(sentence):
         return cued

@@ -20,12 +20,15 @@ from knowrepo.distill.sentences import Sentence
 
 LEADS = 3.0
 """Points from which on a sentence can be what a concept is made of."""
-SUPPORTS = 2.0
+SUPPORTS = 2.5
 """Points from which on it is evidence for what another says."""
+BACKS = 2.0
+"""Points that a sentence with a weak cue needs beside it."""
 _AT_LEADS, _A_POINT = 0.75, 0.1  # the weight at `LEADS`, and of each point beyond
 _STRONG = 0.7  # the weight of a cue that may lead by itself
 _USERS_HAVE = 2.0  # points: of what people type more is worth keeping
 
+_MOST_OF_FORM = 1.0  # points of what a pattern is needed for
 _MANY, _SOME, _FEW = 20, 10, 6  # words of a sentence
 
 _NEGATES = """
@@ -102,7 +105,9 @@ def points(sentence: Sentence, words: list[str], *, user: bool, cue: float) -> f
     total += _of_user(words, cue) if user else _of_agent(sentence, words, cue)
     if sentence.first and sentence.nth == 0:  # it leads what follows in
         total -= 0.5
-    if total >= SUPPORTS:  # else it is nothing in any case
+    if not user and total >= BACKS - _MOST_OF_FORM:
+        total += _of_form(sentence.plain)
+    if total >= BACKS:  # else it is nothing in any case
         total -= _objections_to_user(sentence) if user else _objections(sentence)
     return total
 
@@ -115,10 +120,11 @@ def weight(of: float) -> float:
 def _of_words(words: list[str], traits: Mapping[str, tuple[_Trait, ...]]) -> float:
     total, seen = 0.0, 0
     for word in words:
-        for trait in traits.get(word, ()):
-            if not seen & trait.bit:
-                seen |= trait.bit
-                total += trait.points
+        if word in traits:
+            for bit, given in traits[word]:
+                if not seen & bit:
+                    seen |= bit
+                    total += given
     return total
 
 
@@ -134,15 +140,16 @@ def _of_user(words: list[str], cue: float) -> float:
 def _of_agent(sentence: Sentence, words: list[str], cue: float) -> float:
     total = 0.5 * ((cue > 0) + (cue >= _STRONG))
     total += 0.5 * ((len(words) >= _SOME) + (len(words) >= _MANY))
-    if _NAMED.search(sentence.plain):
-        total += 0.5
-    if ("was" in words or "were" in words) and _WAS.search(sentence.plain):
-        total += 0.5
     if words[0] in _CHANGED or words[1] in _CHANGED:
         total += 1.0
     if sentence.heading:
         total += 1.0 if _telling(sentence.heading) else 0.5
     return total
+
+
+def _of_form(plain: str) -> float:
+    named, was = _NAMED.search(plain) is not None, _WAS.search(plain) is not None
+    return 0.5 * (named + was)
 
 
 @lru_cache(maxsize=1024)
