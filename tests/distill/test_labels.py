@@ -38,7 +38,7 @@ class Floor(NamedTuple):
     recall: float
 
 
-FLOORS: dict[Half, Floor] = {"dev": Floor(0.87, 0.35)}
+FLOORS: dict[Half, Floor] = {"dev": Floor(0.88, 0.31)}
 HALVES: tuple[Half, ...] = ("dev", "heldout")
 
 

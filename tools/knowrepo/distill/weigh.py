@@ -26,7 +26,7 @@ BACKS = 2.0
 """Points that a sentence with a weak cue needs beside it."""
 _AT_LEADS, _A_POINT = 0.75, 0.1  # the weight at `LEADS`, and of each point beyond
 _STRONG = 0.7  # the weight of a cue that may lead by itself
-_USERS_HAVE = 2.0  # points: of what people type more is worth keeping
+_USERS_HAVE = 1.5  # points: of what people type more is worth keeping
 
 _MOST_OF_FORM = 1.0  # points of what a pattern is needed for
 _MANY, _SOME, _FEW = 20, 10, 6  # words of a sentence
@@ -62,12 +62,15 @@ _USER_TRAITS = (
     (-0.5, "please pls check look"),
 )  # fmt: skip
 
+# What was there before is told of more often for a reason than what is new.
 _CHANGED = frozenset(
     """
     replaced removed changed moved switched renamed dropped kept split deleted consolidated
-    aligned wrapped swapped preserved limited stopped added updated fixed extracted introduced
-    extended rewrote refactored simplified
+    aligned wrapped swapped preserved limited stopped rewrote
     """.split()
+)
+_ADDED = frozenset(
+    "added updated fixed extracted introduced extended refactored simplified".split()
 )
 _NAMED = re.compile(r"c0de|\w_\w|\b\w+\.(?:go|ts|tsx|py|md|json|ya?ml|toml|sh|rs|js)\b|--\w|\w\(\)")
 _WAS = re.compile(r"\b(?:was|were) (?:\w+ly |never |only |still |not )?(?:\w+ing|missing|\w+ed)\b")
@@ -142,6 +145,8 @@ def _of_agent(sentence: Sentence, words: list[str], cue: float) -> float:
     total += 0.5 * ((len(words) >= _SOME) + (len(words) >= _MANY))
     if words[0] in _CHANGED or words[1] in _CHANGED:
         total += 1.0
+    elif words[0] in _ADDED or words[1] in _ADDED:
+        total += 0.5
     if sentence.heading:
         total += 1.0 if _telling(sentence.heading) else 0.5
     return total
