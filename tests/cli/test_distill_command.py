@@ -19,7 +19,7 @@ SAID = "decision cache: We use a cache."
 @pytest.fixture(autouse=True)
 def finder(monkeypatch) -> LineFinder:
     found = LineFinder()
-    monkeypatch.setattr(command, "finder", lambda _: found)
+    monkeypatch.setattr(command, "finder", lambda *_: found)
     return found
 
 
@@ -221,3 +221,38 @@ def test_on_a_terminal_a_proposal_says_what_then_where(know, archive, monkeypatc
     archive(SAID)
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     assert know("distill", "-q").out == f"Decision: We use a cache\n    {CACHE}\n"
+
+
+@pytest.fixture
+def rules(monkeypatch, repository):
+    """Let the rules find, as they do for everybody."""
+    monkeypatch.undo()
+    monkeypatch.chdir(repository.root)
+
+
+def test_tags_are_the_bundles_own_and_no_word_that_is_everywhere(know, archive, repository, rules):
+    tagged = concept("Keep the ledger", tags=["ledger-file"])
+    write(repository, "concepts/ledger.md", tagged)
+    know("tags", "build")
+    cause = "The root cause is that the ledger file dropped the tombstone of the manifest."
+    archive(cause, f"{cause} The manifest keeps its tombstone now.")
+    alone = json.loads(know("distill", "--dry-run", "--json").out)["proposals"][0]["tags"]
+    assert alone[0] == "ledger-file"
+    assert "manifest" in alone
+    for number in range(8):
+        write(repository, f"concepts/m{number}.md", concept(f"Manifest {number}", body="Manifest."))
+    assert know("index").code == 0
+    known = json.loads(know("distill", "--dry-run", "--json").out)["proposals"][0]["tags"]
+    assert "manifest" not in known
+    assert "tombstone" in known
+
+
+@pytest.mark.parametrize("damage", [b"", b"not a database", b"SQLite format 3\x00" + bytes(4096)])
+def test_a_damaged_catalog_and_tag_index_only_cost_tags(know, archive, repository, rules, damage):
+    archive("The root cause is that the ledger dropped the tombstone of the manifest.")
+    assert know("index").code == 0
+    repository.catalog.write_bytes(damage)
+    write(repository, "concepts/tag_index.jsonl", "no json\n")
+    done = know("distill", "--json", "--dry-run")
+    assert done.code == 0
+    assert len(json.loads(done.out)["proposals"]) == 1

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from knowrepo.distill.cues import Meaning, Turn, meaning
-from knowrepo.distill.group import LEAD
+from knowrepo.distill.group import LEAD, LEAD_UNCUED
 from knowrepo.distill.sentences import sentences
 
 TYPED = Turn(user=True, typed=True)
@@ -22,7 +22,11 @@ def meanings(text: str, turn: Turn) -> list[Meaning]:
 
 def leads(text: str, turn: Turn) -> list[str]:
     """Return the kinds of what can be a concept's own statement."""
-    return [found.kind for found in meanings(text, turn) if found.weight >= LEAD]
+    return [
+        found.kind
+        for found in meanings(text, turn)
+        if found.weight >= (LEAD if found.cued else LEAD_UNCUED)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -44,7 +48,6 @@ def leads(text: str, turn: Turn) -> list[str]:
         ("rejection", WORKING, "We rejected a second index because it doubles every write."),
         ("rejection", WORKING, "A shared lock was considered but it blocks the readers."),
         ("rejection", TYPED, "we don't need support for the old layout any more"),
-        ("rejection", REPORT, "Removed the retry wrapper (the client retries by itself)."),
         ("cause", WORKING, "The root cause is that the cache key leaves out the branch name."),
         ("cause", REPORT, "The failure was caused by a clock that went backwards."),
         ("cause", REPORT, "The bug was that both workers wrote to the same file."),

@@ -26,9 +26,12 @@ from knowrepo.errors import UsageError
 from knowrepo.units import count
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from knowrepo.distill.model import Finder, Proposal, Statement
     from knowrepo.distill.run import Done, Outcome
     from knowrepo.git.layout import Repository
+    from knowrepo.index.catalog import Catalog
     from knowrepo.sessions.listing import Archived
 
 JSON_VERSION = 1
@@ -92,11 +95,6 @@ def distill(
     here = repository(repo)
     wanted = Wanted(_types(types or []), limit, bool(sessions), again, dry_run)
     found = _sessions(here, sessions or [], iso_date("since", since), agent, project)
-    finds = finder(here)
-    if llm:
-        from knowrepo.cli.asking import language_model
-
-        finds = language_model(lambda name: pending(here, found, name, wanted), finds, yes=yes)
     outcomes: list[Outcome] = []
 
     def tell(outcome: Outcome) -> None:
@@ -104,16 +102,22 @@ def distill(
         if not as_json:
             _show(outcome, evidence=dry_run, quiet=quiet)
 
-    with progress("distilling", quiet=quiet) as advance:
-        done = run.distill(
-            here,
-            found,
-            finds,
-            tell,
-            wanted=wanted,
-            advance=advance,
-            waiting=lambda: say("another distill is running; waiting"),
-        )
+    with _catalog(here) as catalog:
+        finds = finder(here, catalog)
+        if llm:
+            from knowrepo.cli.asking import language_model
+
+            finds = language_model(lambda name: pending(here, found, name, wanted), finds, yes=yes)
+        with progress("distilling", quiet=quiet) as advance:
+            done = run.distill(
+                here,
+                found,
+                finds,
+                tell,
+                wanted=wanted,
+                advance=advance,
+                waiting=lambda: say("another distill is running; waiting"),
+            )
     if as_json:
         _print_json(outcomes, done, finds.name, dry_run=dry_run)
     if not quiet:
@@ -122,12 +126,39 @@ def distill(
         raise typer.Exit(1)
 
 
-def finder(here: Repository) -> Finder:  # noqa: ARG001 - others ask it for settings
-    """Return what finds proposals in a session: the rules."""
+def finder(here: Repository, catalog: Catalog | None) -> Finder:
+    """Return what finds proposals in a session: the rules, and what watches the attempts.
+
+    Tags are chosen by what the bundle and the catalog hold; both may be missing.
+    """
     from knowrepo.distill.attempts import Attempts
     from knowrepo.distill.rules import RulesFinder
+    from knowrepo.distill.tagging import CatalogBackground
 
-    return RulesFinder(watch=Attempts)
+    background = CatalogBackground(catalog) if catalog is not None else None
+    return RulesFinder(_vocabulary(here), background, watch=Attempts)
+
+
+def _vocabulary(here: Repository) -> dict[str, int]:
+    """Return how many concepts carry each tag, as the tag index says."""
+    from collections import Counter
+
+    from knowrepo.concepts.tags import TAG_INDEX, read_tag_index
+
+    try:
+        index = (here.root / TAG_INDEX).read_bytes()
+    except OSError:
+        return {}
+    return Counter(tag for entry in read_tag_index(index) for tag in entry.tags)
+
+
+def _catalog(here: Repository) -> AbstractContextManager[Catalog | None]:
+    """Return the catalog, open for reading; nothing where there is none that can be read."""
+    from contextlib import nullcontext
+
+    from knowrepo.index.catalog import Catalog
+
+    return Catalog.open(here.catalog) or nullcontext()
 
 
 def _types(given: list[str]) -> frozenset[str]:

@@ -32,6 +32,8 @@ _TAKEN_BACK = re.compile(
     r"\b(?:revert|undo|scrap|never ?mind|forget (?:it|that|about)|roll(?:ed)? (?:it |that |"
     r"this )?back|(?:i|we)(?:'ve| have)? (?:reverted|changed my mind|undone)|let's not)\b"
 )
+# One of which each of them has: looking for these costs less.
+_GOING_BACK = ("revert", "undo", "scrap", "mind", "forget", "roll", "let's not", "backing")
 _TAKES_BACK = re.compile(
     r"^(?:(?:ok|okay|actually|so|now)[,.]? )*(?:let me |i'll |i'm )?(?:revert|undo|"
     r"roll(?:ing)? back|backing out)(?:ing|ed)? "
@@ -126,7 +128,12 @@ class Collector:
             if found:
                 breath = _block(said, sentence) if turn.typed else ""
                 self._keep(_meant(place, sentence, found, breath))
-            if takes_back.search(sentence.plain) and not sentence.plain.endswith("?"):
+            plain = sentence.plain
+            if (
+                any(word in plain for word in _GOING_BACK)
+                and takes_back.search(plain)
+                and not plain.endswith("?")
+            ):
                 self.withdrawals.append(_said(place, "correction", 0.5, sentence.text))
                 del self.withdrawals[MOST_WITHDRAWALS:]
 
@@ -160,6 +167,7 @@ def _meant(place: _Place, sentence: Sentence, found: Meaning, breath: str) -> Sa
         heading=sentence.heading,
         own=found.own,
         one=found.one,
+        cued=found.cued,
         around=_stems(breath),
     )
 

@@ -205,13 +205,6 @@ _REJECTIONS = (
     _cue("rejection", 0.85, ANY, "considered",
          r"\b(?:was|were|we|i|also) considered\b.*?\b(?:but|because|rejected|however|"
          r"not)\b.{6,}"),
-    _cue("rejection", 0.72, REPORT, "removed deleted dropped",
-         r"^(?:removed|deleted|dropped) (?!unused|dead|the now|duplicate|\d)(?![^(]*\b(?:tests?|"
-         r"assertions?|mocks?|comments?|imports?)\b)[^()]{4,}(?:\(\)[^()]*)? \((?!line|see|in |"
-         r"from |\d)[^() ]{2,} [^()]{4,}\)"),
-    _cue("rejection", 0.7, REPORT, "not",
-         r"\b(?:should|must|shall|will) not (?:replace|inherit|become|be used|use|depend|copy|"
-         r"adopt|own)\b.{6,}"),
     _cue("rejection", 0.8, USER, "need worth compatibility",
          r"\b(?:we|i) (?:don't|do not|won't|no longer) need (?!to\b).{6,}", r"\bnot worth\b.{4,}",
          r"\bno backwards? compatibility\b"),
@@ -293,5 +286,15 @@ REJECTED = re.compile(r"\b(?:rejected|ruled out|discarded|non-goals?|not chosen)
 ROOT_CAUSE = re.compile(r"\broot causes?\b")
 PROBLEM = re.compile(r"^(?:the )?(?:cause|bug|problem|issue)$")
 MENDING = re.compile(r"\b(?:fix(?:es|ed)?|bugs?|resolved)\b")
+BROKEN = re.compile(
+    r"\b(?:fail\w*|error\w*|br(?:oke\w*|eaks?|eaking)|crash\w*|bugs?|issues?|problems?|wrong\w*|"
+    r"stale|missing|los(?:t|es?)|conflict\w*|reject\w*|panic\w*|corrupt\w*|blocks|blocked|"
+    r"incorrect\w*|empty|overwrit\w+|aren't|wasn't|weren't|isn't|doesn't|didn't|cannot|can't)\b"
+)
+"""What went wrong is named."""
+MENDED = re.compile(r"\b(?:fix(?:es|ed)|solv(?:es|ed)|resolv(?:es|ed)|no longer|prevents?)\b")
+SETTLES = re.compile(
+    r"\b(?:now|should|must|always|never|instead|rather|use|uses|keep|keeps|default|only|stays?)\b"
+)
 FIX = re.compile(r"^(?:the )?(?:fix|resolution)(?: applied| implemented)?$")
 """Headings, in lower case."""

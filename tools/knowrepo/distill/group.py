@@ -11,13 +11,15 @@ from __future__ import annotations
 import heapq
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from knowrepo.distill.model import Kind, Statement
 
 LEAD = 0.7
 """The weight from which on a statement can be what a concept is made of."""
+LEAD_UNCUED = 0.75
+"""The same of a statement that no cue says to be one."""
 _BACKED = 0.06  # what each other turn that says it again adds
 _CANDIDATES = 12  # matters that a statement is compared with
 _COMMON = 40  # matters of one stem beyond which the stem leads to none of them
@@ -27,9 +29,10 @@ _BREATH = 0.9  # how far what stands around a statement counts
 _OPPOSED = 0.3  # likeness of what is said and what takes it back
 _CLOSE, _STRETCH = 6, 12  # turns apart that are near; in which one thing is being mended
 
-# Likeness from which on two statements are of one matter, by where they stand.
+# Likeness from which on two statements are of one matter, by where they stand; those of
+# one paragraph or list item are.
 _SAME = 0.8  # anywhere
-_IN_BLOCK, _IN_LIST, _IN_TURN = 0.15, 0.25, 0.42
+_IN_LIST, _IN_TURN = 0.2, 0.42
 _NEAR, _FAR = 0.42, 0.5
 _UNLIKE = 0.6  # a user's wish, and what went wrong with it
 _MENDED, _MENDED_FAR = 0.18, 0.3  # a cause and its fix
@@ -47,6 +50,7 @@ class Said:
 
     ``own`` marks one of several in a list, each for itself; ``one`` one of several
     that say one thing. ``around`` are the stems of what a user said in one breath.
+    ``cued``: it says itself what it is.
     """
 
     statement: Statement
@@ -57,6 +61,7 @@ class Said:
     own: bool = False
     one: bool = False
     around: frozenset[str] = frozenset()
+    cued: bool = True
 
     @property
     def kind(self) -> Kind:
@@ -112,7 +117,24 @@ def matters(statements: Sequence[Said], withdrawals: Sequence[Said] = ()) -> lis
     for matter in found:
         _take_back(matter, withdrawals, rarity)
         matter.lead = _lead(matter)
-    return [matter for matter in found if matter.lead is not None]
+    return list(_led(found))
+
+
+def _led(found: Sequence[Matter]) -> Iterator[Matter]:
+    """Yield the matters that have a lead; of those without a cue one a turn, the most telling.
+
+    A turn that tells much of one thing has many telling sentences.
+    """
+    best: dict[int, Matter] = {}
+    for matter in found:
+        if matter.lead is not None and not matter.lead.cued:
+            known = best.setdefault(matter.lead.turn, matter)
+            if known.lead is not None and _standing(known.lead) < _standing(matter.lead):
+                best[matter.lead.turn] = matter
+    for matter in found:
+        lead = matter.lead
+        if lead is not None and (lead.cued or best[lead.turn] is matter):
+            yield matter
 
 
 class _Gathering:
@@ -175,7 +197,7 @@ def _within(said: Said, other: Said, likeness: float) -> float:
     if listed and said.one and other.one:
         return 1.0
     if apart == 0:
-        return 0.1 + likeness / (_IN_TURN if said.statement.role == "user" else _IN_BLOCK)
+        return 1.0 + likeness
     if listed and said.kind == other.kind == "rejection" and apart <= 2:
         return 1.0
     if other.kind == "cause" and said.kind == "fix":
@@ -225,6 +247,8 @@ def _lead(matter: Matter) -> Said | None:
     said_again = {(said.turn, said.kind == "fix") for said in matter.members}
     backing = min(2, len(said_again) - 1) * _BACKED
     best = max(matter.members, key=lambda said: (_standing(said), said.turn))
+    if not best.cued:
+        return best if _standing(best) >= LEAD_UNCUED else None
     return best if _standing(best) + backing >= LEAD else None
 
 

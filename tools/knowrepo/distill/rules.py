@@ -9,16 +9,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from knowrepo.distill import wording
 from knowrepo.distill.collect import Collector
+from knowrepo.distill.english import BROKEN
 from knowrepo.distill.group import Matter, Said, matters
+from knowrepo.distill.join import joined
 from knowrepo.distill.model import Kind, Proposal, Session, Statement
 from knowrepo.distill.tagging import Background, Tagger, Unknown, tag_words
 from knowrepo.sessions.record import Record
 
-RULES = 1
+RULES = 2
 """The version of the rules: with another one every session is looked at again."""
 MOST_EVIDENCE = 8
 """Statements of a proposal."""
@@ -75,8 +78,15 @@ class RulesFinder:
             if (proposal := self._proposal(matter, session.name, heard)) is not None
         ]
         if watcher is not None:
-            found += watcher.done()
+            found = joined(found, [self._tagged(one, heard) for one in watcher.done()])
         return sorted(found, key=lambda one: min(said.line for said in one.statements))
+
+    def _tagged(self, proposal: Proposal, heard: Mapping[str, int]) -> Proposal:
+        """Return what a watcher found with tags, if it has none."""
+        if proposal.tags:
+            return proposal
+        texts = [proposal.title, *(one.text for one in proposal.statements if one.kind == "cause")]
+        return replace(proposal, tags=self._tagger.tags(texts, heard))
 
     def _proposal(self, matter: Matter, session: str, heard: Mapping[str, int]) -> Proposal | None:
         lead = matter.lead
@@ -88,7 +98,7 @@ class RulesFinder:
         evidence = _evidence(matter, lead)
         texts = [title, *(statement.text for statement in evidence)]
         return Proposal(
-            type=_type(lead.kind, evidence),
+            type=_type(lead, evidence),
             title=title,
             description=wording.description(lead.statement.text, _reason(evidence), named=title),
             session=session,
@@ -113,11 +123,15 @@ def _heard(session: Session, statements: Sequence[Said]) -> Mapping[str, int]:
     return counts
 
 
-def _type(kind: Kind, evidence: Sequence[Statement]) -> str:
-    kinds = {statement.kind for statement in evidence}
-    if kind == "fix" and "cause" in kinds:
+def _type(lead: Said, evidence: Sequence[Statement]) -> str:
+    """Return the type of a concept; a failure says what went wrong, else it is knowledge."""
+    causes = [statement.text for statement in evidence if statement.kind == "cause"]
+    if lead.kind == "fix" and causes:
         return "Failure"
-    return _TYPES[kind]
+    if lead.kind == "cause" and not lead.cued:
+        wrong = any(BROKEN.search(text.casefold()) for text in causes)
+        return "Failure" if wrong else "Project Knowledge"
+    return _TYPES[lead.kind]
 
 
 def _evidence(matter: Matter, lead: Said) -> list[Statement]:

@@ -10,8 +10,10 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Protocol
 
+from knowrepo.index.catalog import SQLiteError
 from knowrepo.index.text import STOP_WORDS, normal_name, stem
 
 MOST = 5
@@ -105,18 +107,31 @@ class Counts(Protocol):
 
 
 class CatalogBackground:
-    """How common words are in what is indexed: concepts and sessions, chunk by chunk."""
+    """How common words are in what is indexed: concepts and sessions, chunk by chunk.
+
+    A catalog is derived: of a damaged one nothing is known, which is no error.
+    """
 
     def __init__(self, catalog: Counts) -> None:
-        self._catalog = catalog
-        self._total = max(1, catalog.counts()["chunks"])
+        self._catalog: Counts | None = catalog
+        self._total = 0
         self._known: dict[str, float] = {}
 
     def share(self, word: str) -> float:
         """See `Background.share`."""
         if word not in self._known:
-            self._known[word] = self._catalog.chunk_frequency(word) / self._total
+            self._known[word] = self._asked(word)
         return self._known[word]
+
+    def _asked(self, word: str) -> float:
+        if self._catalog is None:
+            return 0.0
+        try:
+            self._total = self._total or max(1, self._catalog.counts()["chunks"])
+            return self._catalog.chunk_frequency(word) / self._total
+        except SQLiteError:
+            self._catalog = None
+            return 0.0
 
 
 class Tagger:
@@ -177,11 +192,17 @@ class Tagger:
 
 def tag_words(text: str) -> Iterator[str]:
     """Yield the words of a text that may be tags: `sessionId` as `session-id`."""
-    for match in _TOKEN.finditer(text):
-        parts = [part for part in _PARTS.findall(match.group()) if part]
-        word = "-".join(parts).casefold()
-        if len(parts) <= _MOST_PARTS and _may_be_tag(word):
+    for token in _TOKEN.findall(text):
+        word = _as_tag(token)
+        if word:
             yield word
+
+
+@lru_cache(maxsize=8192)
+def _as_tag(token: str) -> str:
+    parts = _PARTS.findall(token)
+    word = "-".join(parts).casefold()
+    return word if len(parts) <= _MOST_PARTS and _may_be_tag(word) else ""
 
 
 def _may_be_tag(word: str) -> bool:
