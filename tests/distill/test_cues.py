@@ -7,7 +7,7 @@ import time
 import pytest
 
 from knowrepo.distill.cues import Meaning, Turn, meaning
-from knowrepo.distill.group import LEAD, LEAD_UNCUED
+from knowrepo.distill.group import LEAD
 from knowrepo.distill.sentences import sentences
 
 TYPED = Turn(user=True, typed=True)
@@ -22,11 +22,7 @@ def meanings(text: str, turn: Turn) -> list[Meaning]:
 
 def leads(text: str, turn: Turn) -> list[str]:
     """Return the kinds of what can be a concept's own statement."""
-    return [
-        found.kind
-        for found in meanings(text, turn)
-        if found.weight >= (LEAD if found.cued else LEAD_UNCUED)
-    ]
+    return [found.kind for found in meanings(text, turn) if found.weight >= LEAD]
 
 
 @pytest.mark.parametrize(
@@ -53,7 +49,6 @@ def leads(text: str, turn: Turn) -> list[str]:
         ("cause", REPORT, "The bug was that both workers wrote to the same file."),
         ("cause", REPORT, "The issue is that the parser never reads the last line."),
         ("cause", REPORT, "The upload failed because the token had no write scope."),
-        ("cause", REPORT, "It turned out that the proxy strips the header."),
         ("cause", REPORT, "**Root cause**: `read()` gives up at the first empty chunk."),
         ("cause", PLAN, "## Root cause\n\nThe index keeps rows whose document is gone already."),
         ("fix", REPORT, "Fixed by taking the lock before the manifest is read."),
@@ -92,6 +87,9 @@ def test_what_is_worth_keeping_is_known_for_what_it_is(kind: str, turn: Turn, te
         (REPORT, "I'd suggest that the manifest is kept instead of the folder scan."),
         (REPORT, "Option 2: the manifest is read first instead of the folder."),
         (REPORT, "## Options\n\n- Switched to one connection instead of a pool"),
+        # orders for the moment
+        (TYPED, "use the Read tool for all of these, do not use cat instead"),
+        (REPORT, "The upload failed because the token is not in the settings yet."),
         # questions
         (TYPED, "should we use the second parser instead of the first?"),
         (TYPED, "can we use the second parser instead of the first"),

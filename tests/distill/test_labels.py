@@ -38,7 +38,7 @@ class Floor(NamedTuple):
     recall: float
 
 
-FLOORS: dict[Half, Floor] = {"dev": Floor(0.88, 0.31)}
+FLOORS: dict[Half, Floor] = {"dev": Floor(0.92, 0.17)}
 HALVES: tuple[Half, ...] = ("dev", "heldout")
 
 

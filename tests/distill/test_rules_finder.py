@@ -72,9 +72,23 @@ def test_a_helpers_session_gives_nothing():
 
 def test_work_is_told_from_reports_by_what_comes_after_it():
     told = "Moved the lock into the store so that two writers cannot meet."
-    assert proposed(("a", told), ("a", "Now I look at the rest.")) == []
-    assert len(proposed(("a", told), ("u", "thanks"))) == 1
-    assert len(proposed(("a", told))) == 1
+    again = (
+        "The lock is in the store now because two writers cannot meet there "
+        "instead of the manifest."
+    )
+    assert proposed(("a", told), ("a", again), ("a", "Now I look at the rest.")) == []
+    assert len(proposed(("a", told), ("u", "thanks"), ("a", again), ("u", "fine"))) == 1
+
+
+def test_what_an_agent_said_once_and_nothing_bears_out_must_be_plain():
+    assert (
+        proposed(
+            ("a", "Moved the lock into the store so that two writers cannot meet."), ("u", "thanks")
+        )
+        == []
+    )
+    assert len(proposed(("a", CAUSE), ("u", "thanks"))) == 1
+    assert len(proposed(("a", "We went with one lock in the store."), ("u", "thanks"))) == 1
 
 
 def test_evidence_is_bounded_and_begins_with_what_leads():

@@ -50,7 +50,8 @@ def test_a_title_says_the_thing_and_not_how_it_was_said(said: str, title: str):
             "Take the lock before the manifest is read",
         ),
         (
-            "After a rebase of a branch, the stamps of all files are newer than the archive is",
+            "After a rebase of a branch that was pushed before by somebody else, the stamps of all "
+            "files are newer than the archive is",
             "The stamps of all files are newer than the archive is",
         ),
         (
@@ -66,7 +67,8 @@ def test_a_long_title_is_cut_where_a_clause_ends(said: str, title: str):
 
 def test_the_title_of_a_cause_keeps_its_reason():
     said = (
-        "The upload of the nightly archive failed because the token that it uses has no write scope"
+        "The upload of the nightly archive to the second store failed because the token that it "
+        "uses there has no write scope any more"
     )
     assert "because the token" in wording.title(said, why=True)
     assert "because" not in wording.title(said)

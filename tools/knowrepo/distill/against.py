@@ -80,6 +80,8 @@ _EMPTY = re.compile(
     r"trivial|solved|twofold|two-fold|unrelated|ready|applied|sound|valid|real|not (?:in|with|"
     r"the|related)|as follows)\b[^,;—-]*$"
 )
+_NOT_YET = re.compile(r"(?:\bnot|n't)\b.{0,60}\byet\b")
+_ORDERS_A_TOOL = re.compile(r"\buse (?:the |your )?(?:`?\w+`? )?(?:tools?|skills?|sub-?agents?)\b")
 _UNSETTLED_HEADINGS = re.compile(
     r"\b(?:next|options?|alternatives?|todo|remaining|open|questions?|risks?|limitations?|"
     r"test(?:s|ing)?|verif\w+|validation|plan|files|examples?|usage|pros|cons|recommend\w+|"
@@ -105,8 +107,9 @@ def guess(sentence: Sentence) -> bool:
 
 
 def doubt(sentence: Sentence) -> bool:
-    """Say whether a wish is in doubt; `I think we should` is not."""
-    return _DOUBT.search(sentence.plain) is not None
+    """Say whether a wish is in doubt or for once; `I think we should` is not."""
+    plain = sentence.plain
+    return bool(_DOUBT.search(plain) or _ORDERS_A_TOOL.search(plain))
 
 
 def unsettled(sentence: Sentence) -> bool:
@@ -124,4 +127,9 @@ def unsettled(sentence: Sentence) -> bool:
 def no_news(sentence: Sentence) -> bool:
     """Say whether a sentence tells what goes on or is done, and not what was found or chosen."""
     plain = sentence.plain
-    return bool(_STATUS.match(plain) or _GOING_ON.match(plain) or _EMPTY.search(plain))
+    return bool(
+        _STATUS.match(plain)
+        or _GOING_ON.match(plain)
+        or _EMPTY.search(plain)
+        or _NOT_YET.search(plain)
+    )

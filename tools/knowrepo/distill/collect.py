@@ -167,7 +167,6 @@ def _meant(place: _Place, sentence: Sentence, found: Meaning, breath: str) -> Sa
         heading=sentence.heading,
         own=found.own,
         one=found.one,
-        cued=found.cued,
         around=_stems(breath),
     )
 

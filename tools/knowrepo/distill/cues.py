@@ -12,13 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from knowrepo.distill import against, english, weigh
+from knowrepo.distill import against, english
 from knowrepo.distill.english import Cue
 from knowrepo.distill.model import Kind
 from knowrepo.distill.sentences import Sentence
 
 _WORD = re.compile(r"[a-z0-9']+")
-_STRONG = 0.7  # the weight of a cue that may lead by itself
 _SUPPORT = 0.5  # the weight of what says something of a matter, and cannot stand alone
 _CHANGE = 0.6  # the weight of a change that is said to mend something, and not how
 _LABELLED = 24  # characters after a label that say something
@@ -64,42 +63,21 @@ class Meaning:
     """What a sentence was found to be.
 
     ``own``: it stands in a list of decisions, each for itself; ``one``: in a list
-    that says one decision in parts. ``cued``: it says itself what it is; else it is
-    taken for it by what it is made of.
+    that says one decision in parts.
     """
 
     kind: Kind
     weight: float
     own: bool = False
     one: bool = False
-    cued: bool = True
 
 
 def meaning(sentence: Sentence, turn: Turn) -> Meaning | None:
-    """Return what a sentence says that may be worth keeping, or None."""
-    if sentence.plain.endswith("?"):
-        return None
-    words = _WORD.findall(sentence.plain)
-    cued = _cued(sentence, words, turn)
-    if turn.user and not turn.typed:
-        return cued
-    points = weigh.points(sentence, words, user=turn.user, cue=cued.weight if cued else 0.0)
-    if cued and cued.weight < _STRONG and points < weigh.BACKS:
-        return replace(cued, weight=min(cued.weight, _SUPPORT))
-    if points < weigh.SUPPORTS or against.question(sentence):
-        return cued
-    weight = weigh.weight(points)
-    if cued:
-        return replace(cued, weight=max(cued.weight, weight))
-    return _weighed(Meaning(_kind(sentence, turn), weight, cued=False), sentence)
-
-
-def _cued(sentence: Sentence, words: list[str], turn: Turn) -> Meaning | None:
-    """Return what a sentence is by a cue or a heading, if nothing speaks against it."""
+    """Return what a sentence says by a cue or a heading, if nothing speaks against it."""
     listed = _under_heading(sentence, turn)
     found = listed
     if found is None or found.kind in _WORK:
-        said = _labelled(sentence, turn) or _best(sentence, words, turn)
+        said = _labelled(sentence, turn) or _best(sentence, turn)
         found = max(filter(None, (found, said)), key=lambda one: one.weight, default=None)
     if found is None or against.question(sentence):
         return None
@@ -111,20 +89,6 @@ def _cued(sentence: Sentence, words: list[str], turn: Turn) -> Meaning | None:
     if found is not listed and (against.unsettled(sentence) or against.no_news(sentence)):
         return None
     return _weighed(found, sentence)
-
-
-def _kind(sentence: Sentence, turn: Turn) -> Kind:
-    """Return what a sentence without a cue is most likely."""
-    plain = sentence.plain
-    if turn.user:
-        return "cause" if english.BROKEN.search(plain) else "decision"
-    if english.MENDED.search(plain):
-        return "fix"
-    if english.CHANGE.match(plain):
-        return "fix" if english.MENDING.search(sentence.heading) else "decision"
-    if english.SETTLES.search(plain) and not english.BROKEN.search(plain):
-        return "decision"
-    return "cause"
 
 
 def _weighed(found: Meaning, sentence: Sentence) -> Meaning:
@@ -196,12 +160,12 @@ def _labelled(sentence: Sentence, turn: Turn) -> Meaning | None:
     return None
 
 
-def _best(sentence: Sentence, words: list[str], turn: Turn) -> Meaning | None:
+def _best(sentence: Sentence, turn: Turn) -> Meaning | None:
     """Return what the weightiest cue makes of a sentence, a thing named first left out."""
     if turn.user and not turn.typed:
         return None
     plain = sentence.plain
-    candidates = list(_candidates(words))
+    candidates = list(_candidates(_WORD.findall(plain)))
     named = _NAMED.match(plain) if candidates else None
     if named and _UPKEEP.search(named.group()):
         named = None

@@ -286,15 +286,5 @@ REJECTED = re.compile(r"\b(?:rejected|ruled out|discarded|non-goals?|not chosen)
 ROOT_CAUSE = re.compile(r"\broot causes?\b")
 PROBLEM = re.compile(r"^(?:the )?(?:cause|bug|problem|issue)$")
 MENDING = re.compile(r"\b(?:fix(?:es|ed)?|bugs?|resolved)\b")
-BROKEN = re.compile(
-    r"\b(?:fail\w*|error\w*|br(?:oke\w*|eaks?|eaking)|crash\w*|bugs?|issues?|problems?|wrong\w*|"
-    r"stale|missing|los(?:t|es?)|conflict\w*|reject\w*|panic\w*|corrupt\w*|blocks|blocked|"
-    r"incorrect\w*|empty|overwrit\w+|aren't|wasn't|weren't|isn't|doesn't|didn't|cannot|can't)\b"
-)
-"""What went wrong is named."""
-MENDED = re.compile(r"\b(?:fix(?:es|ed)|solv(?:es|ed)|resolv(?:es|ed)|no longer|prevents?)\b")
-SETTLES = re.compile(
-    r"\b(?:now|should|must|always|never|instead|rather|use|uses|keep|keeps|default|only|stays?)\b"
-)
 FIX = re.compile(r"^(?:the )?(?:fix|resolution)(?: applied| implemented)?$")
 """Headings, in lower case."""

@@ -11,15 +11,15 @@ from __future__ import annotations
 import heapq
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from knowrepo.distill.model import Kind, Statement
 
-LEAD = 0.7
+LEAD = 0.72
 """The weight from which on a statement can be what a concept is made of."""
-LEAD_UNCUED = 0.75
-"""The same of a statement that no cue says to be one."""
+LEAD_ALONE = 0.85
+"""The same of what an agent said once and nothing else in the session bears out."""
 _BACKED = 0.06  # what each other turn that says it again adds
 _CANDIDATES = 12  # matters that a statement is compared with
 _COMMON = 40  # matters of one stem beyond which the stem leads to none of them
@@ -50,7 +50,6 @@ class Said:
 
     ``own`` marks one of several in a list, each for itself; ``one`` one of several
     that say one thing. ``around`` are the stems of what a user said in one breath.
-    ``cued``: it says itself what it is.
     """
 
     statement: Statement
@@ -61,7 +60,6 @@ class Said:
     own: bool = False
     one: bool = False
     around: frozenset[str] = frozenset()
-    cued: bool = True
 
     @property
     def kind(self) -> Kind:
@@ -117,24 +115,7 @@ def matters(statements: Sequence[Said], withdrawals: Sequence[Said] = ()) -> lis
     for matter in found:
         _take_back(matter, withdrawals, rarity)
         matter.lead = _lead(matter)
-    return list(_led(found))
-
-
-def _led(found: Sequence[Matter]) -> Iterator[Matter]:
-    """Yield the matters that have a lead; of those without a cue one a turn, the most telling.
-
-    A turn that tells much of one thing has many telling sentences.
-    """
-    best: dict[int, Matter] = {}
-    for matter in found:
-        if matter.lead is not None and not matter.lead.cued:
-            known = best.setdefault(matter.lead.turn, matter)
-            if known.lead is not None and _standing(known.lead) < _standing(matter.lead):
-                best[matter.lead.turn] = matter
-    for matter in found:
-        lead = matter.lead
-        if lead is not None and (lead.cued or best[lead.turn] is matter):
-            yield matter
+    return [matter for matter in found if matter.lead is not None]
 
 
 class _Gathering:
@@ -244,11 +225,12 @@ def _lead(matter: Matter) -> Said | None:
     """
     if not matter.members:
         return None
+    best = max(matter.members, key=lambda said: (_standing(said), said.turn))
+    alone = len(matter.members) == 1 and best.statement.role == "assistant" and best.kind != "fix"
+    if alone and best.statement.weight < LEAD_ALONE:
+        return None
     said_again = {(said.turn, said.kind == "fix") for said in matter.members}
     backing = min(2, len(said_again) - 1) * _BACKED
-    best = max(matter.members, key=lambda said: (_standing(said), said.turn))
-    if not best.cued:
-        return best if _standing(best) >= LEAD_UNCUED else None
     return best if _standing(best) + backing >= LEAD else None
 
 

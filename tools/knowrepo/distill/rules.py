@@ -14,7 +14,6 @@ from typing import Protocol
 
 from knowrepo.distill import wording
 from knowrepo.distill.collect import Collector
-from knowrepo.distill.english import BROKEN
 from knowrepo.distill.group import Matter, Said, matters
 from knowrepo.distill.join import joined
 from knowrepo.distill.model import Kind, Proposal, Session, Statement
@@ -124,13 +123,9 @@ def _heard(session: Session, statements: Sequence[Said]) -> Mapping[str, int]:
 
 
 def _type(lead: Said, evidence: Sequence[Statement]) -> str:
-    """Return the type of a concept; a failure says what went wrong, else it is knowledge."""
-    causes = [statement.text for statement in evidence if statement.kind == "cause"]
-    if lead.kind == "fix" and causes:
+    """Return the type of a concept; a fix whose cause is known tells of a failure."""
+    if lead.kind == "fix" and any(statement.kind == "cause" for statement in evidence):
         return "Failure"
-    if lead.kind == "cause" and not lead.cued:
-        wrong = any(BROKEN.search(text.casefold()) for text in causes)
-        return "Failure" if wrong else "Project Knowledge"
     return _TYPES[lead.kind]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-LONGEST_TITLE = 80
+LONGEST_TITLE = 120
 LONGEST_DESCRIPTION = 240
 _FEWEST = 4  # words of a title that was cut
 _TELLING = 25  # characters that may be a title of their own
@@ -94,7 +94,7 @@ _DANGLING = re.compile(
 
 
 def title(text: str, *, why: bool = False) -> str:
-    """Return a title of at most 80 characters, or an empty string where there is none to be had.
+    """Return a title of at most 120 characters, or an empty string where there is none to be had.
 
     ``why``: the text says why something went wrong.
     """
