@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -164,6 +165,7 @@ def test_without_a_writable_git_directory_the_tag_index_answers(repository, monk
     write(repository, "concepts/gone.md", concept("Gone", tags=["git"]))
     bundle.write_generated(repository)
     (repository.concepts / "gone.md").unlink()
+    shutil.rmtree(repository.git_dir / "know")  # what the build remembered
     (repository.git_dir / "know").write_text("in the way")
     answer = route.recall(repository, "tag:git")
     assert [hit.path for hit in answer.hits] == ["concepts/a.md"]
