@@ -9,11 +9,8 @@ else is being edited. Nothing is committed. Hooks never come here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-
-from filelock import FileLock
 
 from knowrepo.concepts import bundle
 from knowrepo.concepts.model import FOLDER
@@ -21,6 +18,7 @@ from knowrepo.config import write_atomically
 from knowrepo.errors import KnowError
 from knowrepo.git import plumbing
 from knowrepo.git.layout import Repository
+from knowrepo.git.lock import held
 
 
 @dataclass(frozen=True)
@@ -40,15 +38,8 @@ def keep(repository: Repository, files: Mapping[str, bytes], removed: Iterable[s
     generated must follow from what both have staged.
     """
     bundle.refuse_conflicts(repository)
-    with _alone(repository):
+    with held(repository, "keeping"):
         return _keep(repository, files, list(removed))
-
-
-@contextmanager
-def _alone(repository: Repository) -> Iterator[None]:
-    repository.locks.mkdir(parents=True, exist_ok=True)
-    with FileLock(repository.locks / "keeping.lock"):
-        yield
 
 
 def _keep(repository: Repository, files: Mapping[str, bytes], gone: list[str]) -> Kept:

@@ -8,14 +8,12 @@ knowledge until somebody adds it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import Literal
-
-from filelock import FileLock, Timeout
 
 from knowrepo.concepts import bundle, keeping
 from knowrepo.concepts.compose import free_path
@@ -43,6 +41,7 @@ from knowrepo.distill.relate import Relations
 from knowrepo.errors import KnowError
 from knowrepo.git import plumbing
 from knowrepo.git.layout import Repository
+from knowrepo.git.lock import held
 from knowrepo.sessions import conflicts, store
 from knowrepo.sessions.listing import Archived
 from knowrepo.sessions.readers import reader_of
@@ -91,7 +90,7 @@ def distill(
     """
     repository.inside(repository.concepts)
     _refuse_conflicts(repository)
-    with nullcontext() if wanted.dry_run else _alone(repository, waiting):
+    with nullcontext() if wanted.dry_run else held(repository, "distill", waiting):
         run = _Run(repository, finder, tell, wanted, clock)
         looked = 0
         try:
@@ -305,18 +304,3 @@ def _refuse_conflicts(repository: Repository) -> None:
         other = "resolve it and `git add` it, then run this again"
         hint = MENDED if undecided[0] == LEDGER else other
         raise KnowError(f"{undecided[0]}: in conflict", hint=hint)
-
-
-@contextmanager
-def _alone(repository: Repository, waiting: Callable[[], None]) -> Iterator[None]:
-    repository.locks.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(repository.locks / "distill.lock")
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        waiting()
-        lock.acquire()
-    try:
-        yield
-    finally:
-        lock.release()

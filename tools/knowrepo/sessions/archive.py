@@ -13,10 +13,9 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from knowrepo.errors import KnowError
 from knowrepo.git.layout import Repository
+from knowrepo.git.lock import held
 from knowrepo.sessions import store
 from knowrepo.sessions.outcome import Outcome
 from knowrepo.sessions.projects import Projects
@@ -63,22 +62,11 @@ def archive(
             shutil.rmtree(scratch, ignore_errors=True)
 
 
-@contextlib.contextmanager
 def exclusively(
     repository: Repository, waiting: Callable[[], None] = lambda: None
-) -> Iterator[None]:
+) -> contextlib.AbstractContextManager[None]:
     """Hold the archive, so that nobody else writes to it; waits its turn."""
-    repository.locks.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(repository.locks / "archive.lock")
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        waiting()
-        lock.acquire()
-    try:
-        yield
-    finally:
-        lock.release()
+    return held(repository, "archive", waiting)
 
 
 def cleared(repository: Repository) -> Path:
