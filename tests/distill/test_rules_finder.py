@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import statistics
 import time
 import tracemalloc
 from collections.abc import Iterator
@@ -12,15 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from distil_labels import SESSIONS
 from distil_talk import Lazy, proposed, records, session
 from knowrepo.distill import collect
 from knowrepo.distill.model import Proposal, Session
 from knowrepo.distill.rules import MOST_EVIDENCE, RulesFinder
-from knowrepo.sessions.readers import recognise
 from knowrepo.sessions.record import Record, SessionFacts
-from knowrepo.sessions.source import Source
-from knowrepo.sessions.store import SessionLines
 
 WISH = "always run the formatter before you commit"
 CAUSE = "The root cause is that the cache key leaves out the branch name."
@@ -147,34 +141,6 @@ def test_a_session_of_any_size_is_held_in_bounded_memory():
     assert found
     assert len(found) <= 2 * collect.MOST_STATEMENTS
     assert peak < 40_000_000  # of 400 MB that went by
-
-
-def test_reading_and_ruling_costs_at_most_five_times_parsing():
-    if not SESSIONS.is_dir():
-        pytest.skip("the real sessions are not here: shared/data/sessions/corpus")
-    paths = sorted(SESSIONS.glob("*/*.jsonl"))[::6]
-    readers = [(path, found.reader) for path in paths if (found := recognise(Source(path)))]
-
-    def parse() -> None:
-        for path, _ in readers:
-            with path.open("rb") as stream:
-                for line in stream:
-                    try:
-                        json.loads(line)
-                    except ValueError:
-                        continue
-
-    def distil() -> None:
-        for path, reader in readers:
-            read = reader.read(SessionLines(path))
-            RulesFinder().propose(Session(path.stem, path.name, SessionFacts(), read))
-
-    distil()
-    ratios = []
-    for _ in range(5):
-        bare, whole = _cpu_seconds(parse), _cpu_seconds(distil)
-        ratios.append(whole / bare)
-    assert statistics.median(ratios) < 5
 
 
 def _cpu_seconds(work) -> float:
