@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import tracemalloc
 from collections.abc import Iterator
 
@@ -141,9 +140,3 @@ def test_a_session_of_any_size_is_held_in_bounded_memory():
     assert found
     assert len(found) <= 2 * collect.MOST_STATEMENTS
     assert peak < 40_000_000  # of 400 MB that went by
-
-
-def _cpu_seconds(work) -> float:
-    start = time.process_time()
-    work()
-    return time.process_time() - start
