@@ -35,6 +35,7 @@ from knowrepo.cli import (
     scan,
     sessions,
     skill,
+    status,
     tags,
 )
 from knowrepo.cli.common import Command, Group, say
@@ -62,7 +63,7 @@ _PARTS: dict[str, dict[str, tuple[Any, str]]] = {
     "Looking up": {
         "recall": (recall.recall, "Look something up in concepts and sessions."),
         "index": (index.index, "Bring the catalog and the vectors up to date."),
-        "status": (index.status, "Say what is indexed, what is pending, with which model."),
+        "status": (status.status, "Say what is indexed, what is pending, with which model."),
     },
     "Sessions": {
         "archive": (archive.archive, "Bring sessions into the archive, redacted."),

@@ -55,6 +55,11 @@ class Repository:
         return self.common_dir / "know" / "vectors"
 
     @property
+    def logs(self) -> Path:
+        """The folder of the logs, one for all work trees."""
+        return self.common_dir / "know" / "logs"
+
+    @property
     def locks(self) -> Path:
         """The folder of this work tree's lock files, and of what is made before it is moved."""
         return self._derived(self.git_dir)

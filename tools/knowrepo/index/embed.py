@@ -57,11 +57,21 @@ def fingerprint(model: Model) -> str:
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
 
-def available() -> bool:
-    """Say whether llama-cpp-python is installed, without importing it."""
+def lacking(model: Model) -> str:
+    """Return what this installation lacks to run a model, and what to do; empty where nothing.
+
+    It imports nothing heavy.
+    """
     from importlib.util import find_spec
 
-    return find_spec("llama_cpp") is not None
+    if model.endpoint or find_spec("llama_cpp") is not None:
+        return ""
+    return "llama-cpp-python is not installed; `pip install 'knowrepo[semantic]'`"
+
+
+def open_embedder(model: Model, *, threads: int = 0) -> Embedder:
+    """Load a model; ``threads`` are those that embed, 0 for all. Raises ModelError."""
+    return LlamaEmbedder(model, threads=threads)
 
 
 class LlamaEmbedder:

@@ -74,13 +74,22 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Model:
-    """A model file that is there. ``identity`` names its weights on every machine."""
+    """A model that can be used. ``identity`` names its weights on every machine.
+
+    ``dimension`` is what its vectors are cut to (Matryoshka), 0 for all they
+    have; ``pooling`` is empty for the weights' own, else `mean`, `cls` or
+    `last`. Where ``endpoint`` is a URL, the model runs behind it and ``path``
+    is the path of no file.
+    """
 
     name: str
     path: Path
     identity: str
     passage_prefix: str = ""
     query_prefix: str = ""
+    dimension: int = 0
+    pooling: str = ""
+    endpoint: str = ""
 
 
 @dataclass(frozen=True)

@@ -87,21 +87,15 @@ def _semantic(
 
         if not repository.vectors.is_dir():
             return [], 0, "no vectors yet, so words only; `know index` makes them"
-        if not embed.available():
-            return (
-                [],
-                0,
-                (
-                    "llama-cpp-python is not installed, so words only;"
-                    " `pip install 'knowrepo[semantic]'`"
-                ),
-            )
         model = models.current()
         if model is None:
             return [], 0, "no model, so words only; `know model pull` brings one"
+        lacking = embed.lacking(model)
+        if lacking:
+            return [], 0, f"words only: {lacking}"
         if not (repository.vectors / embed.fingerprint(model) / "manifest.json").is_file():
             return [], 0, "no vectors of this model, so words only; `know index` makes them"
-        embedder = embed.LlamaEmbedder(model)
+        embedder = embed.open_embedder(model)
     from knowrepo.index.embed import Query
     from knowrepo.index.vectors import VectorStore
 
