@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from filelock import FileLock
 
-from helpers import SESSION, WordEmbedder, assistant, jsonl, user
+from helpers import SESSION, WordEmbedder, assistant, catalog_file, jsonl, user
 from knowrepo.errors import KnowError
 from knowrepo.index import purge as module
 from knowrepo.index.build import refresh
@@ -65,4 +65,4 @@ def test_catalogs_of_all_work_trees_go_and_one_in_use_stops_it(repository, monke
     assert all((folder / "catalog.db").is_file() for folder in folders)
     purge(repository, set())
     assert not any(list(folder.glob("catalog.db*")) for folder in folders)
-    assert repository.catalog.is_file()
+    assert catalog_file(repository).is_file()

@@ -10,9 +10,19 @@ from pathlib import Path
 from typing import Any
 
 from knowrepo.errors import KnowError
+from knowrepo.index.catalog import files
 from knowrepo.index.catalog.queries import Queries
 from knowrepo.index.catalog.rows import Document, Field, StoredChunk
-from knowrepo.index.catalog.schema import VERSION, make_tables, open_writable, version_of
+from knowrepo.index.catalog.schema import (
+    VERSION,
+    WAL_BYTES,
+    copy,
+    hide_leaving,
+    make_tables,
+    open_readable,
+    open_writable,
+    written_back,
+)
 from knowrepo.index.text import analysed
 
 _CHUNK_FIELDS = tuple(
@@ -50,13 +60,23 @@ def _unwritable(path: Path, reason: str) -> KnowError:
 
 
 class Catalog(Queries):
-    """An open catalog. Use it as a context manager, or close it."""
+    """An open catalog. Use it as a context manager, or close it.
+
+    ``path`` names it everywhere; in which file it lies, and that this may
+    change, is told by `files`.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, path: Path | None = None) -> None:
+        super().__init__(connection)
+        self._path = path  # of a catalog that is written to a file
+        self._file = files.current(path, VERSION) if path else None
+        self._stays = False
 
     @classmethod
     def create(cls, path: Path) -> Catalog:
         """Open the catalog for writing; make or remake it where it does not fit.
 
-        Raises KnowError where it cannot be written.
+        One process at a time may do so. Raises KnowError where it cannot be written.
         """
         with told(path):
             try:
@@ -64,18 +84,26 @@ class Catalog(Queries):
             except OSError as error:
                 raise _unwritable(path, error.strerror or str(error)) from error
             try:
-                return cls(open_writable(path))
+                made = cls(open_writable(_file_to_write(path)), path)
             except sqlite3.OperationalError:
                 raise
             except sqlite3.DatabaseError:
                 cls.discard(path)
-                return cls(open_writable(path))
+                made = cls(open_writable(_file_to_write(path)), path)
+            with contextlib.suppress(OSError):
+                files.tidy(path, VERSION)
+            return made
+
+    @classmethod
+    def file(cls, path: Path) -> Path | None:
+        """Return the file that the catalog lies in now; None where there is none."""
+        found = files.current(path, VERSION)
+        return found.file if found else None
 
     @classmethod
     def discard(cls, path: Path) -> None:
-        """Throw a catalog away. It is derived, so that costs only time."""
-        for leftover in path.parent.glob(f"{path.name}*"):
-            leftover.unlink(missing_ok=True)
+        """Throw a catalog away, of every version. It is derived, so that costs only time."""
+        files.discard(path)
 
     @classmethod
     def open(cls, path: Path) -> Catalog | None:
@@ -83,20 +111,25 @@ class Catalog(Queries):
 
         All that is read until it is closed is of one state.
         """
-        if not path.is_file():
-            return None
-        uri = "file:" + str(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-        # A WAL database on a read-only disk opens as immutable only.
-        for mode in ("mode=ro", "immutable=1"):
-            connection = sqlite3.connect(f"{uri}?{mode}", uri=True, isolation_level=None)
-            try:
-                connection.execute("BEGIN")
-                if version_of(connection) == VERSION:
-                    return cls(connection)
-            except sqlite3.DatabaseError:
-                pass
-            connection.close()
+        found = files.current(path, VERSION)
+        while found is not None:
+            connection = open_readable(found.file)
+            # What was opened may have been left by its writer meanwhile, and its log be gone.
+            again = files.current(path, VERSION)
+            if again != found:
+                if connection is not None:
+                    connection.close()
+                found = again
+                continue
+            return None if connection is None else cls._reading(connection)
         return None
+
+    @classmethod
+    def _reading(cls, connection: sqlite3.Connection) -> Catalog:
+        catalog = cls(connection)
+        with contextlib.suppress(sqlite3.DatabaseError):  # told where it is read
+            catalog._hides = hide_leaving(connection)
+        return catalog
 
     @classmethod
     def in_memory(cls) -> Catalog:
@@ -125,6 +158,48 @@ class Catalog(Queries):
             self._db.execute("ROLLBACK")
             raise
         self._db.execute("COMMIT")
+        self._bound_the_log()
+
+    def _bound_the_log(self) -> None:
+        """Go on in a new file where a reader keeps the log from being written back for good.
+
+        The old file goes with its last reader. Where there is no room for the
+        new one, the log grows on.
+        """
+        if self._stays or self._file is None:
+            return
+        if _size(Path(f"{self._file.file}-wal")) <= max(WAL_BYTES, _size(self._file.file) // 2):
+            return
+        try:
+            if not written_back(self._db):
+                self._publish()
+        except (sqlite3.Error, OSError, ValueError):
+            self._stays = True
+        else:
+            self._move()
+
+    def _publish(self) -> None:
+        assert self._path is not None
+        copy(self._db, files.following(self._path, VERSION))
+
+    def _move(self, *, others: bool = True) -> None:
+        """Go on in the file that is current now."""
+        assert self._path is not None
+        if self._file == files.current(self._path, VERSION):
+            return
+        self._db.close()
+        self._db = open_writable(_file_to_write(self._path))
+        self._file = files.current(self._path, VERSION)
+        files.tidy(self._path, VERSION, others=others)
+
+    def purge(self) -> None:
+        """Take what was removed out of the file too, and out of those of other versions.
+
+        Otherwise SQLite keeps it in free pages, and in the word lists until they are merged.
+        """
+        self._db.execute("INSERT INTO words (words) VALUES ('optimize')")
+        self._publish()
+        self._move(others=False)
 
     @contextlib.contextmanager
     def part(self) -> Iterator[None]:
@@ -232,6 +307,11 @@ class Catalog(Queries):
             " (SELECT 1 FROM terms WHERE document = ?1))",
             (number,),
         )
+        self._db.execute(
+            "DELETE FROM term_counts WHERE documents = 0"
+            " AND term IN (SELECT term FROM terms WHERE document = ?1 UNION SELECT '')",
+            (number,),
+        )
         for table, column in (
             ("tags", "document"), ("names", "document"), ("terms", "document"),
             ("documents", "id"),
@@ -239,22 +319,70 @@ class Catalog(Queries):
             self._db.execute(f"DELETE FROM {table} WHERE {column} = ?", (number,))
         return number, " ".join((title, *(tag for (tag,) in tags)))
 
-    def remove(self, key: str) -> None:
-        """Remove a document, if it is there."""
+    def remove(self, key: str, *, most: int | None = None) -> bool:
+        """Remove a document, if it is there; says whether nothing of it is left.
+
+        With ``most``, at most so many of its chunks go. Hide it before: what is
+        left of it is no whole document, and is not taken for one later.
+        """
+        if most is not None and self._shrink(key, most):
+            return False
         number, title = self._forget_front_matter(key)
         if number is not None:
             self._put_chunks(number, "", title, [])
+            self._db.execute("DELETE FROM leaving WHERE document = ?", (number,))
+        return True
 
-    def restamp(self, key: str, *, stamp: str = "", date: str = "") -> None:
-        """Note a new stamp or date of a document whose content is the same."""
-        if stamp:
-            self._db.execute("UPDATE documents SET stamp = ? WHERE key = ?", (stamp, key))
-        if date:
-            self._db.execute("UPDATE documents SET date = ? WHERE key = ?", (date, key))
+    def _shrink(self, key: str, most: int) -> bool:
+        """Remove ``most`` chunks of a document that has more than that; says whether it had."""
+        rows = self._db.execute(
+            f"SELECT c.id, {', '.join(f'c.{name}' for name in _CHUNK_FIELDS)} FROM documents d"
+            " JOIN chunks c ON c.document = d.id WHERE d.key = ? LIMIT ?",
+            (key, most + 1),
+        ).fetchall()
+        if len(rows) <= most:
+            return False
+        title = self._title_for_words(key)
+        self._forget_chunks(title, rows[:most])
+        self._db.execute("UPDATE documents SET oid = '', stamp = '' WHERE key = ?", (key,))
+        return True
+
+    def _title_for_words(self, key: str) -> str:
+        rows = self._db.execute(
+            "SELECT d.title, t.tag FROM documents d LEFT JOIN tags t ON t.document = d.id"
+            " WHERE d.key = ? ORDER BY t.tag",
+            (key,),
+        ).fetchall()
+        return " ".join((rows[0][0], *(tag for _, tag in rows if tag is not None)))
+
+    def leave(self, keys: Iterable[str]) -> None:
+        """Hide exactly these documents from readers, until they are removed or wanted again."""
+        self._db.execute("DELETE FROM leaving")
+        self._db.executemany(
+            "INSERT INTO leaving SELECT id FROM documents WHERE key = ?", [(key,) for key in keys]
+        )
+
+    def restamp(self, key: str, *, stamp: str, date: str | None = None) -> None:
+        """Note a new stamp of a document whose content is the same, and perhaps a new date."""
+        self._db.execute(
+            "UPDATE documents SET stamp = ?, date = coalesce(?, date) WHERE key = ?",
+            (stamp, date, key),
+        )
 
     def set_meta(self, key: str, value: str) -> None:
         """Keep a value."""
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+
+def _file_to_write(path: Path) -> Path:
+    return Catalog.file(path) or files.following(path, VERSION)
+
+
+def _size(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except OSError:
+        return 0
 
 
 def _words(title: str, heading: str, text: str) -> tuple[str, str, str]:
