@@ -168,7 +168,7 @@ def test_another_version_is_built_anew(tmp_path, monkeypatch):
     path = tmp_path / "catalog.db"
     with Catalog.create(path) as old:
         put(old, "a", "text")
-    for module in ("schema", "store"):
+    for module in ("schema", "opening"):
         monkeypatch.setattr(f"knowrepo.index.catalog.{module}.VERSION", "99.0.0")
     assert Catalog.open(path) is None
     with Catalog.create(path) as new:

@@ -29,12 +29,13 @@ from knowrepo.index.catalog import BEHIND, SEEN, Catalog, DamagedError, SQLiteEr
 from knowrepo.index.documents import put_concept, put_session, put_unreadable
 from knowrepo.index.undecided import OurSide, our_sides, written
 from knowrepo.sessions import store
-from knowrepo.sessions.forget import is_forgotten
+from knowrepo.sessions.forget import TOMBSTONE, is_forgotten
 from knowrepo.sessions.tracked import session_of
 
 _SECONDS_A_TRANSACTION = 0.2
 _BATCH = 64
 _FORGOTTEN = "forgotten"  # the meta key that says that the file holds what was forgotten
+_TOMBSTONES = "tombstones"  # the meta key of a digest of their paths
 _EMPTY = frozenset(
     hashlib.new(name, b"blob 0\0", usedforsecurity=False).hexdigest() for name in ("sha1", "sha256")
 )
@@ -119,7 +120,8 @@ def _bring_up(
     until = math.inf if budget is None else time.monotonic() + budget
     signature = freshness.take(repository)  # before the look, so that a later change shows
     known = catalog.states()
-    present = {source.key: source for source in _sources(repository)}
+    tombstones: list[str] = []
+    present = {source.key: source for source in _sources(repository, tombstones)}
     gone = [key for key in known if key not in present]
     changed = [source for source in present.values() if not _is_known(source, known)]
     changed.sort(key=lambda s: (not _is_concept(s), s.path))
@@ -131,6 +133,7 @@ def _bring_up(
         catalog.leave(gone)
         if any(_was_forgotten(repository, key) for key in gone):
             catalog.set_meta(_FORGOTTEN, "1")
+        _heed(catalog, tombstones)
     done = 0
     notes: list[str] = []
     while done < len(changed) and time.monotonic() < until:
@@ -169,6 +172,20 @@ def _was_forgotten(repository: Repository, key: str) -> bool:
     return name is not None and is_forgotten(repository, name)
 
 
+def _heed(catalog: Catalog, tombstones: list[str]) -> None:
+    """Throw other versions' catalogs away that have not heeded the tombstones there are.
+
+    They may hold what was forgotten, and perhaps none of their runs comes to take it out.
+    """
+    joined = "\n".join(sorted(tombstones))
+    digest = hashlib.sha1(joined.encode(), usedforsecurity=False).hexdigest()
+    if catalog.meta(_TOMBSTONES) == digest:
+        return
+    catalog.set_meta(_TOMBSTONES, digest)
+    if tombstones:
+        catalog.discard_others(but={_TOMBSTONES: digest, _FORGOTTEN: ""})
+
+
 def _purge_forgotten(catalog: Catalog, notes: list[str]) -> None:
     """Take what a tombstone from another clone removed out of the catalog's file as well."""
     if not catalog.meta(_FORGOTTEN):
@@ -182,7 +199,8 @@ def _purge_forgotten(catalog: Catalog, notes: list[str]) -> None:
         catalog.set_meta(_FORGOTTEN, "")
 
 
-def _sources(repository: Repository) -> Iterator[_Source]:
+def _sources(repository: Repository, tombstones: list[str]) -> Iterator[_Source]:
+    """Yield what is to be indexed; the tombstones on the way are added to ``tombstones``."""
     # Of what a merge left in conflict, our side counts until a person has decided.
     for path, oid in plumbing.tracked(repository, FOLDER, ours=True).items():
         # `git add --intent-to-add` announces a file, and gives git no content yet.
@@ -196,6 +214,8 @@ def _sources(repository: Repository) -> Iterator[_Source]:
         for name in names:
             full = Path(folder, name)
             path = full.relative_to(repository.root).as_posix()
+            if name.endswith(TOMBSTONE) and _is_text(path):
+                tombstones.append(path)
             if not name.endswith(".jsonl") or name.startswith(".") or not _is_text(path):
                 continue
             if path.removesuffix(".jsonl") in undecided:

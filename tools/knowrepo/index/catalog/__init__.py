@@ -8,8 +8,9 @@ and built anew. What to put in is `index.build`'s business, what to make of an
 answer is `recall`'s.
 """
 
+from knowrepo.index.catalog.opening import DamagedError, SQLiteError, told
 from knowrepo.index.catalog.rows import BEHIND, SEEN, Document, Field, Filter, StoredChunk
-from knowrepo.index.catalog.store import Catalog, DamagedError, SQLiteError, told
+from knowrepo.index.catalog.store import Catalog
 
 __all__ = [
     "BEHIND",

@@ -45,20 +45,32 @@ def following(path: Path, version: str) -> Path:
     return _file(path, version, max(_generations(path, version, sides=True), default=0) + 1)
 
 
-def tidy(path: Path, version: str, *, others: bool = True) -> None:
+def tidy(path: Path, version: str) -> None:
     """Remove the files that nobody will open any more.
 
-    With ``others``, the newest catalog of another version of know stays.
+    The newest catalog of another version of know stays, for that may take its turn.
     """
     found = current(path, version)
     kept = [found.file] if found else []
-    rest = [file for file in _all(path) if _is_of_another(path, version, file)]
-    if others and rest:
-        kept.append(max(rest, key=_age))
+    kept += sorted(of_others(path, version), key=_age)[-1:]
     names = {f"{file.name}{side}" for file in kept for side in ("", *_SIDE)}
     for file in _all(path):
         if file.name not in names:
             file.unlink(missing_ok=True)
+
+
+def of_others(path: Path, version: str) -> list[Path]:
+    """Return the catalogs of other versions."""
+    own = f"{path.stem}-{version}-"
+    return [
+        file for file in _all(path) if file.suffix == path.suffix and not file.name.startswith(own)
+    ]
+
+
+def remove(file: Path) -> None:
+    """Remove a catalog's file and what lies beside it."""
+    for side in ("", *_SIDE):
+        file.with_name(f"{file.name}{side}").unlink(missing_ok=True)
 
 
 def discard(path: Path) -> None:
@@ -84,11 +96,6 @@ def _generations(path: Path, version: str, *, sides: bool = False) -> list[int]:
     except (FileNotFoundError, NotADirectoryError):
         return []
     return [int(match[1]) for match in map(name.fullmatch, names) if match]
-
-
-def _is_of_another(path: Path, version: str, file: Path) -> bool:
-    """Say whether a file is a whole catalog of another version."""
-    return file.suffix == path.suffix and not file.name.startswith(f"{path.stem}-{version}-")
 
 
 def _age(file: Path) -> int:

@@ -108,11 +108,10 @@ def open_writable(file: Path) -> sqlite3.Connection:
 
 def open_readable(file: Path) -> sqlite3.Connection | None:
     """Open a file for reading, in a transaction that has begun; None where it does not fit."""
-    uri = "file:" + str(file).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     # A WAL database on a read-only disk opens as immutable only.
     for mode in ("mode=ro", "immutable=1"):
         with contextlib.suppress(sqlite3.DatabaseError), contextlib.ExitStack() as opened:
-            connection = sqlite3.connect(f"{uri}?{mode}", uri=True, isolation_level=None)
+            connection = sqlite3.connect(_uri(file, mode), uri=True, isolation_level=None)
             opened.callback(connection.close)
             connection.execute("PRAGMA temp_store = MEMORY")
             connection.execute("BEGIN")
@@ -120,6 +119,20 @@ def open_readable(file: Path) -> sqlite3.Connection | None:
                 opened.pop_all()
                 return connection
     return None
+
+
+def meta_of(file: Path, key: str) -> str | None:
+    """Return a value that a catalog of any version keeps; None where it cannot be asked."""
+    try:
+        with contextlib.closing(sqlite3.connect(_uri(file, "mode=ro"), uri=True)) as connection:
+            row = connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+    except sqlite3.Error:
+        return None
+    return row[0] if row else ""
+
+
+def _uri(file: Path, mode: str) -> str:
+    return f"file:{str(file).replace('%', '%25').replace('?', '%3f').replace('#', '%23')}?{mode}"
 
 
 def hide_leaving(connection: sqlite3.Connection) -> bool:
