@@ -282,7 +282,9 @@ def _index_some(
                 if source.key not in contents:
                     _put_session(repository, catalog, source)
                 elif contents[source.key] is None:
-                    notes.append(f"{source.path}: not indexed: this partial clone lacks it")
+                    notes.append(
+                        f"{source.path}: not indexed: this clone lacks its content; check it out"
+                    )
                     put_unreadable(catalog, source.path, "")  # it may be here the next time
                 else:
                     put_concept(catalog, source.path, source.mark, content)
