@@ -256,27 +256,16 @@ def names_in(listing: bytes) -> list[str]:
 
 
 def blobs(repository: Repository, oids: Sequence[str]) -> Iterator[bytes | None]:
-    """Yield the content of each blob, in order; None for one that is not there.
+    """Yield the content of each blob, in order; None for one that is not there."""
+    if oids:
+        names = "".join(f"{oid}\n" for oid in oids).encode()
+        yield from contents_in(git(repository, "cat-file", "--batch", data=names), len(oids))
 
-    Nothing is fetched: a partial clone may lack some.
-    """
-    if not oids:
-        return
-    asked = oids
-    try:
-        output = _contents(repository, asked)
-    except KnowError:
-        here = _all_objects(repository)  # git gives up at the first that it would have to fetch
-        asked = [oid for oid in oids if oid in here]
-        if len(asked) == len(oids):
-            raise
-        output = _contents(repository, asked) if asked else b""
-    there = set(asked)
+
+def contents_in(output: bytes, number: int) -> Iterator[bytes | None]:
+    """Yield the contents of so many objects that `git cat-file --batch` gave."""
     position = 0
-    for oid in oids:
-        if oid not in there:
-            yield None
-            continue
+    for _ in range(number):
         end = output.index(b"\n", position)
         header = output[position:end].split(b" ")
         position = end + 1
@@ -286,20 +275,6 @@ def blobs(repository: Repository, oids: Sequence[str]) -> Iterator[bytes | None]
         size = int(header[2])
         yield output[position : position + size]
         position += size + 1
-
-
-def _contents(repository: Repository, oids: Iterable[str]) -> bytes:
-    names = "".join(f"{oid}\n" for oid in oids).encode()
-    return git(repository, "cat-file", "--batch", data=names, fetching=False)
-
-
-def _all_objects(repository: Repository) -> set[str]:
-    """Return the names of all objects that this clone has."""
-    listing = git(
-        repository, "cat-file", "--batch-all-objects", "--unordered",
-        "--batch-check=%(objectname)", fetching=False,
-    )  # fmt: skip
-    return set(listing.decode().split())
 
 
 def staged(repository: Repository, *folders: str) -> list[tuple[str, str, str]]:

@@ -22,7 +22,7 @@ from filelock import FileLock, Timeout
 
 from knowrepo.concepts.model import FOLDER, is_concept_path
 from knowrepo.errors import KnowError
-from knowrepo.git import plumbing
+from knowrepo.git import partial, plumbing
 from knowrepo.git.layout import Repository
 from knowrepo.index import Progress, freshness
 from knowrepo.index.catalog import BEHIND, SEEN, Catalog, DamagedError, SQLiteError, told
@@ -268,7 +268,7 @@ def _index_some(
     contents = dict(
         zip(
             (source.key for source in concepts),
-            plumbing.blobs(repository, [source.mark for source in concepts]),
+            partial.blobs(repository, [source.mark for source in concepts]),
             strict=True,
         )
     )

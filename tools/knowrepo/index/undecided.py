@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from knowrepo.git import plumbing
+from knowrepo.git import partial, plumbing
 from knowrepo.git.layout import Repository
 from knowrepo.sessions import conflicts
 from knowrepo.sessions.forget import is_forgotten
@@ -65,7 +65,7 @@ def written(repository: Repository, side: OurSide) -> Iterator[Path]:
     folder = repository.locks / "ours"
     shutil.rmtree(folder, ignore_errors=True)  # a killed run may have left it
     try:
-        contents = plumbing.blobs(repository, [oid for _, oid in side.blobs])
+        contents = partial.blobs(repository, [oid for _, oid in side.blobs])
         for (path, _), content in zip(side.blobs, contents, strict=True):
             file = folder / path
             file.parent.mkdir(parents=True, exist_ok=True)
