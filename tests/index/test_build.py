@@ -11,8 +11,8 @@ from helpers import (
     catalog_file,
     concept,
     git,
+    jsonl,
     make_repository,
-    part_ways,
     transcript,
     user,
     write,
@@ -303,12 +303,33 @@ def test_a_damaged_catalog_is_built_anew(repository):
     assert len(paths(repository)) == 60
 
 
-def test_what_is_in_conflict_stays_as_it_was(repository):
-    part_ways(repository)
+@pytest.mark.parametrize("anew", [False, True], ids=["as it was", "built anew"])
+def test_of_what_is_in_conflict_our_side_is_indexed(repository, commit, anew):
+    session = repository.sessions / "claude" / "x.jsonl"
+    session.parent.mkdir()
+    write(repository, "concepts/a.md", concept("Base"))
+    session.write_bytes(jsonl([user("base", 1)]))
+    commit()
+    for branch in ("theirs", "ours"):
+        git(repository.root, "checkout", "-q", "-B", branch, "main")
+        write(repository, "concepts/a.md", concept(branch))
+        session.write_bytes(jsonl([user("base", 1), user(f"word {branch}", 2)]))
+        commit()
     refresh(repository)
-    git(repository.root, "merge", "-q", "one", check=False)
-    refresh(repository)
-    assert paths(repository) == {"concepts/a.md"}
+    git(repository.root, "merge", "-q", "theirs", check=False)
+    assert b"<<<<<<<" in session.read_bytes()
+    if anew:
+        Catalog.discard(repository.catalog)
+    assert refresh(repository).notes == ()
+    catalog = Catalog.open(repository.catalog)
+    assert catalog is not None
+    with catalog:
+        concepts = catalog.newest(9, Filter(kind="concept"))
+        found = [document.title for document in concepts]
+        words = [len(catalog.lexical([word], 9, Filter())) for word in ("ours", "theirs")]
+    assert found == ["ours"]
+    assert words == [2, 0]  # the concept and the session
+    assert not (repository.locks / "ours").exists()
     with pytest.raises(KnowError, match="in conflict"):
         bundle.write_generated(repository)
 

@@ -43,9 +43,11 @@ class History:
         return git(self.repository.root, *arguments, check=False)
 
     def happen(self) -> None:
-        """Do one thing."""
+        """Do one thing; what makes something happens more often than what takes it away."""
         self.step += 1
-        name = self.choose.choice(ACTIONS)
+        name = self.choose.choice(ACTIONS + OFTEN)
+        stuck = self.git("ls-files", "--unmerged") and self.choose.random() < 0.4
+        name = self.choose.choice(["resolve", "abort"]) if stuck else name
         self.told.append(name)
         getattr(self, name)()
 
@@ -237,8 +239,13 @@ class History:
         self.repository.sessions.mkdir(exist_ok=True)
 
 
-ACTIONS = [name for name in vars(History) if not name.startswith("_") and name not in
-           {"git", "happen"}]  # fmt: skip
+ACTIONS = [
+    name for name in vars(History) if not name.startswith("_") and name not in {"git", "happen"}
+]
+OFTEN = [
+    "add", "add", "session", "grow", "commit_all", "commit_all", "reset_soft", "amend", "rename",
+    "merge_both_ways",
+] * 3  # fmt: skip
 
 
 @pytest.mark.parametrize("seed", range(HISTORIES))

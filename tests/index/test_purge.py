@@ -58,11 +58,11 @@ def test_catalogs_of_all_work_trees_go_and_one_in_use_stops_it(repository, monke
     ]
     for folder in folders:
         folder.mkdir(parents=True)
-        (folder / "catalog.db").write_text("zebra")
-        (folder / "catalog.db-wal").write_text("zebra")
+        (folder / "catalog-3.1.2-7.db").write_text("zebra")
+        (folder / "catalog-2.1.1-4.db-wal").write_text("zebra")
     with FileLock(folders[1] / "catalog.lock"), pytest.raises(KnowError, match="is indexing"):
         purge(repository, set())
-    assert all((folder / "catalog.db").is_file() for folder in folders)
+    assert all((folder / "catalog-3.1.2-7.db").is_file() for folder in folders)
     purge(repository, set())
-    assert not any(list(folder.glob("catalog.db*")) for folder in folders)
+    assert not any(list(folder.glob("catalog*.db*")) for folder in folders)
     assert catalog_file(repository).is_file()

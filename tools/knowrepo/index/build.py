@@ -24,10 +24,9 @@ from knowrepo.concepts.model import FOLDER, is_concept_path
 from knowrepo.errors import KnowError
 from knowrepo.git import partial, plumbing
 from knowrepo.git.layout import Repository
-from knowrepo.index import Progress, freshness
+from knowrepo.index import Progress, freshness, undecided
 from knowrepo.index.catalog import BEHIND, SEEN, Catalog, DamagedError, SQLiteError, told
 from knowrepo.index.documents import put_concept, put_session, put_unreadable
-from knowrepo.index.undecided import OurSide, our_sides, written
 from knowrepo.sessions import store
 from knowrepo.sessions.forget import TOMBSTONE, is_forgotten
 from knowrepo.sessions.tracked import session_of
@@ -68,7 +67,7 @@ class _Source:
     path: str
     mark: str  # a concept's blob oid, a session's stamp
     size: int = 0  # bytes of a session
-    ours: OurSide | None = None  # of a session in conflict
+    ours: undecided.OurSide | None = None  # of a session in conflict
 
 
 def refresh(
@@ -118,6 +117,7 @@ def _bring_up(
     repository: Repository, catalog: Catalog, budget: float | None, progress: Progress
 ) -> Refreshed:
     until = math.inf if budget is None else time.monotonic() + budget
+    undecided.clear(repository)
     signature = freshness.take(repository)  # before the look, so that a later change shows
     known = catalog.states()
     tombstones: list[str] = []
@@ -206,8 +206,8 @@ def _sources(repository: Repository, tombstones: list[str]) -> Iterator[_Source]
         # `git add --intent-to-add` announces a file, and gives git no content yet.
         if is_concept_path(path) and oid not in _EMPTY:
             yield _Source(path.removesuffix(".md"), path, oid)
-    undecided = our_sides(repository)
-    for key, side in undecided.items():
+    sides = undecided.our_sides(repository)
+    for key, side in sides.items():
         if side is not None:
             yield _Source(key, side.path, side.mark, ours=side)
     for folder, _, names in os.walk(repository.inside(repository.sessions)):
@@ -218,7 +218,7 @@ def _sources(repository: Repository, tombstones: list[str]) -> Iterator[_Source]
                 tombstones.append(path)
             if not name.endswith(".jsonl") or name.startswith(".") or not _is_text(path):
                 continue
-            if path.removesuffix(".jsonl") in undecided:
+            if path.removesuffix(".jsonl") in sides:
                 continue
             with contextlib.suppress(FileNotFoundError):  # gone since we looked
                 if stat.S_ISREG(full.lstat().st_mode) and not _is_left_out(repository, full):
@@ -311,7 +311,7 @@ def _put_session(repository: Repository, catalog: Catalog, source: _Source) -> N
     if source.ours is None:
         put_session(catalog, repository.root, source.path, source.mark)
         return
-    with written(repository, source.ours) as folder:
+    with undecided.written(repository, source.ours) as folder:
         put_session(catalog, folder, source.path, source.mark)
 
 

@@ -62,8 +62,7 @@ def our_sides(repository: Repository) -> dict[str, OurSide | None]:
 @contextlib.contextmanager
 def written(repository: Repository, side: OurSide) -> Iterator[Path]:
     """Write our side of a session to a folder of its own, and give the folder."""
-    folder = repository.locks / "ours"
-    shutil.rmtree(folder, ignore_errors=True)  # a killed run may have left it
+    folder = _folder(repository)
     try:
         contents = partial.blobs(repository, [oid for _, oid in side.blobs])
         for (path, _), content in zip(side.blobs, contents, strict=True):
@@ -72,4 +71,13 @@ def written(repository: Repository, side: OurSide) -> Iterator[Path]:
             file.write_bytes(content or b"")
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        clear(repository)
+
+
+def clear(repository: Repository) -> None:
+    """Remove what a killed run left of what it wrote."""
+    shutil.rmtree(_folder(repository), ignore_errors=True)
+
+
+def _folder(repository: Repository) -> Path:
+    return repository.locks / "ours"
