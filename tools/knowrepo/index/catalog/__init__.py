@@ -4,8 +4,8 @@ Owns SQLite: the schema (`schema`), in which file a catalog lies (`files`), how 
 is opened and changed as a whole (`opening`), the statements that ask (`queries`)
 and those that change (`store`). In WAL mode readers never wait for the one writer
 and always see a whole state. The catalog is derived: another schema, analyser or
-chunk rule has a file of its own, and a damaged one is thrown away and built anew. What to put in is `index.build`'s business, what to make of an
-answer is `recall`'s.
+chunk rule has a file of its own, and a damaged one is thrown away and built anew.
+What to put in is `index.build`'s business, what to make of an answer is `recall`'s.
 """
 
 from knowrepo.index.catalog.opening import DamagedError, SQLiteError, told
