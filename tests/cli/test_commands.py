@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from helpers import (
     SESSION,
@@ -25,6 +26,7 @@ from helpers import (
     write,
 )
 from knowrepo.git.layout import Repository
+from knowrepo.index import build
 
 
 @pytest.fixture
@@ -429,6 +431,17 @@ def test_ids_are_taken_as_they_were_printed(know, filled):
 def test_a_hash_before_prose_is_no_tag(know, filled):
     assert "structured" not in know("recall", "#include", "journal").err
     assert "structured" in know("recall", "#git").err
+
+
+def test_a_second_indexer_says_that_another_is_at_work_and_ends_well(know, filled, monkeypatch):
+    refresh = build.refresh
+    monkeypatch.setattr(build, "refresh", lambda *a, **k: refresh(*a, **{**k, "wait": 0.0}))
+    filled.locks.mkdir(parents=True, exist_ok=True)
+    with FileLock(filled.locks / "catalog.lock"):
+        result = know("index", "--no-vectors")
+    assert result.code == 0
+    assert result.out == ""
+    assert "another process is indexing" in result.err
 
 
 def test_a_damaged_catalog_is_said_to_be_and_built_anew(know, filled):
