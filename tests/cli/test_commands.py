@@ -125,8 +125,8 @@ def test_status_says_what_is_there_and_what_is_not(know, filled, monkeypatch, tm
     assert "not built" in know("status").out
     know("index")
     status = know("status").out
-    assert "concepts:     1" in status
-    assert "none; run `know model pull`" in status
+    assert "1 concept, " in status
+    assert "none; `know model pull` brings one" in status
 
 
 def test_index_without_a_model_indexes_words_and_says_so(know, filled, monkeypatch, tmp_path):

@@ -179,10 +179,10 @@ def _bug(error: Exception, arguments: Sequence[str]) -> int:
         log.write(f"know {__version__}, Python {sys.version}\n{sys.argv[1:]!r}\n\n")
         traceback.print_exception(error, file=log)
     say(f"know: a bug: {type(error).__name__}: {error}")
-    say(f"  please report it with {log.name}")
     noted = _note(error, arguments)
     if noted:
-        say(f"  {noted} says where in the code, without a word of yours")
+        say(f"  {noted} says where in the code, and nothing of yours")
+    say(f"  please report it with {log.name}")
     return 3
 
 
