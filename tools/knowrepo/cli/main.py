@@ -18,6 +18,7 @@ from knowrepo.cli import (
     archive,
     check,
     distill,
+    doctor,
     export,
     forget,
     git_calls,
@@ -64,6 +65,7 @@ _PARTS: dict[str, dict[str, tuple[Any, str]]] = {
         "recall": (recall.recall, "Look something up in concepts and sessions."),
         "index": (index.index, "Bring the catalog and the vectors up to date."),
         "status": (status.status, "Say what is indexed, what is pending, with which model."),
+        "doctor": (doctor.doctor, "Check that all that know needs is there and whole."),
     },
     "Sessions": {
         "archive": (archive.archive, "Bring sessions into the archive, redacted."),
