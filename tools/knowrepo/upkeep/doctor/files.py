@@ -34,7 +34,7 @@ def cache(_: Place) -> Found:
     """Whether there is room where models go, and it can be written."""
     folder = config.cache_dir()
     above = _existing(folder)
-    if not os.access(above, os.W_OK):
+    if not _is_writable(above):
         return warn(f"{folder}: cannot be written", "make it writable, or set KNOW_CACHE")
     return _room(folder)
 
@@ -45,6 +45,10 @@ def _room(folder: Path) -> Found:
     if free < NOTHING:
         return fail(seen, "free some space")
     return warn(seen, "free some space before a large index run") if free < LITTLE else ok(seen)
+
+
+def _is_writable(path: Path) -> bool:
+    return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
 
 
 def _existing(path: Path) -> Path:
@@ -58,7 +62,7 @@ def permissions(here: Repository) -> Found:
     from knowrepo import hook
 
     wanted = {here.locks, here.vectors, here.logs, here.sessions, here.concepts}
-    closed = sorted({str(_existing(p)) for p in wanted if not os.access(_existing(p), os.W_OK)})
+    closed = sorted({str(_existing(p)) for p in wanted if not _is_writable(_existing(p))})
     if closed:
         return fail(
             f"cannot be written: {listed(closed)}", "make it writable, or use another clone"

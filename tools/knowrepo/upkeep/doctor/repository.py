@@ -22,7 +22,7 @@ def place(here: Place) -> Found:
             f"{folder}: a bare git repository has no files to work on",
             "clone it, and work in the clone",
         )
-    return fail(here.problem, here.hint)
+    return fail(here.problem, here.hint or "name a folder that is there: --repo PATH")
 
 
 def clone(here: Repository) -> Found:
