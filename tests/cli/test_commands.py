@@ -335,6 +335,10 @@ def test_a_bug_is_said_to_be_ours_and_leaves_a_log(know, filled, monkeypatch):
     log = Path(result.err.strip().rsplit(" ", 1)[1])
     assert "Traceback" in log.read_text()
     log.unlink()
+    noted = (filled.logs / "know.log").read_text()
+    assert f"{filled.logs / 'know.log'} says where in the code" in result.err
+    assert '"run": "recall", "outcome": "bug"' in noted
+    assert "oops" not in noted
 
 
 def test_an_interrupt_exits_with_130(know, filled, monkeypatch):
