@@ -108,6 +108,18 @@ def discard(repository: Repository) -> None:
         Catalog.discard(repository.catalog)
 
 
+def difference(repository: Repository, catalog: Catalog) -> freshness.Difference:
+    """Say how far a catalog is from the present state, by names and marks; reads no content."""
+    known = catalog.states()
+    present = {source.key: source for source in _sources(repository, [])}
+    new = [source for source in present.values() if not _is_known(source, known)]
+    return freshness.Difference(
+        added=sum(source.key not in known for source in new),
+        changed=sum(source.key in known for source in new),
+        removed=sum(key not in present for key in known),
+    )
+
+
 def _refresh(repository: Repository, budget: float | None, progress: Progress) -> Refreshed:
     with told(repository.catalog), Catalog.create(repository.catalog) as catalog:
         return _bring_up(repository, catalog, budget, progress)
