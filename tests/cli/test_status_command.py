@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from helpers import WordEmbedder, concept, git, transcript, user, write
+from helpers import WordEmbedder, catalog_file, concept, git, transcript, user, write
 from knowrepo.index import embed, models
 from knowrepo.index.catalog import Catalog
 from knowrepo.index.fill import embed as embed_texts
@@ -80,7 +80,7 @@ def test_it_counts_what_is_there(know, filled):
     assert found["archive"]["bytes"] == sum(
         path.stat().st_size for path in filled.sessions.rglob("*.jsonl")
     )
-    assert found["catalog"]["bytes"] == filled.catalog.stat().st_size
+    assert found["catalog"]["bytes"] == catalog_file(filled).stat().st_size
     assert found["texts"] == found["pending"] == found["chunks"]
 
 
@@ -139,7 +139,7 @@ def test_a_damaged_segment_or_manifest_is_told_and_stops_nothing(know, filled, w
 
 def test_a_damaged_catalog_is_told(know, filled):
     know("index", "--no-vectors")
-    filled.catalog.write_bytes(b"not a database" * 1000)
+    catalog_file(filled).write_bytes(b"not a database" * 1000)
     assert told(know)["state"] == "damaged"
     assert "`know index` builds it anew" in know("status").out
 
@@ -149,10 +149,12 @@ def test_it_changes_nothing(know, filled):
     before = {path: path.stat().st_mtime_ns for path in filled.root.rglob("*")}
     know("status")
     after = {path: path.stat().st_mtime_ns for path in filled.root.rglob("*")}
-    ours = filled.git_dir / "know" / "catalog.db"
+    ours = catalog_file(filled)
     differ = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
     # Reading a WAL database makes its shared memory; nothing else.
-    assert {path.name for path in differ - {ours.parent}} <= {"catalog.db-shm", "catalog.db-wal"}
+    assert {path.name for path in differ - {ours.parent}} <= {
+        f"{ours.name}{side}" for side in ("-shm", "-wal")
+    }
 
 
 def test_settings_and_variables_that_count_are_named(know, filled, own_environment, monkeypatch):
@@ -205,7 +207,7 @@ def test_the_text_fits_a_terminal_wherever_the_repository_lies(tmp_path, monkeyp
     out = capsys.readouterr().out
     assert all(len(line) <= 80 for line in out.splitlines()), out
     assert "/memory" in out
-    assert ".git/know/catalog.db" in out
+    assert ".git/know/catalog-" in out
 
 
 HOLD = """

@@ -16,6 +16,7 @@ import pytest
 from helpers import (
     Result,
     WordEmbedder,
+    catalog_file,
     concept,
     git,
     make_repository,
@@ -402,14 +403,14 @@ def test_a_damaged_catalog_is_found_and_built_anew_when_asked(doctor, filled, kn
     for number in range(40):
         write(filled, f"concepts/more-{number}.md", concept(f"More {number}", body="words " * 200))
     know("index", "--no-vectors")
-    data = bytearray(filled.catalog.read_bytes())
+    data = bytearray(catalog_file(filled).read_bytes())
     for at in range(len(data) // 3, len(data) // 3 + 8 * 4096, 4096):
         data[at : at + 2000] = b"\xaa" * 2000
-    filled.catalog.write_bytes(bytes(data))
-    before = filled.catalog.read_bytes()
+    catalog_file(filled).write_bytes(bytes(data))
+    before = catalog_file(filled).read_bytes()
     found = doctor()["catalog"]
     assert found["verdict"] == "fail"
-    assert filled.catalog.read_bytes() == before
+    assert catalog_file(filled).read_bytes() == before
     found = doctor("--fix")["catalog"]
     assert found["verdict"] == "ok"
     assert "built anew: 42 documents" in found["fixed"]
@@ -426,7 +427,7 @@ def test_a_damaged_catalog_is_found_and_built_anew_when_asked(doctor, filled, kn
     ],
 )
 def test_tables_of_a_catalog_that_disagree_are_found(doctor, filled, change, said):
-    with sqlite3.connect(filled.catalog) as db:
+    with sqlite3.connect(catalog_file(filled)) as db:
         db.execute(change)
     db.close()
     found = doctor()["catalog"]
@@ -436,7 +437,7 @@ def test_tables_of_a_catalog_that_disagree_are_found(doctor, filled, change, sai
 
 
 def test_a_catalog_of_another_version_is_no_damage(doctor, filled):
-    with sqlite3.connect(filled.catalog) as db:
+    with sqlite3.connect(catalog_file(filled)) as db:
         db.execute("UPDATE meta SET value = '0.0.0' WHERE key = 'version'")
     db.close()
     found = doctor()["catalog"]
@@ -521,7 +522,7 @@ def test_little_room_is_told(doctor, monkeypatch):
 
 
 def test_a_last_run_that_failed_is_told(doctor, filled, know):
-    filled.catalog.unlink()
+    catalog_file(filled).unlink()
     lock = filled.locks / "catalog.lock"
     lock.unlink(missing_ok=True)
     lock.mkdir()

@@ -132,12 +132,12 @@ def status(repository: Repository) -> Status:
 
 def _catalog(repository: Repository) -> tuple[CatalogStatus, set[str]]:
     """Return the state of the catalog, and the hashes of its texts."""
-    path = repository.catalog
+    path = Catalog.file(repository.catalog) or repository.catalog
     size, wal = _size(path), _size(path.with_name(f"{path.name}-wal"))
     if not path.is_file():
         return CatalogStatus(path, "not built"), set()
     damaged = CatalogStatus(path, "damaged", size=size, wal_size=wal), set[str]()
-    catalog = Catalog.open(path)
+    catalog = Catalog.open(repository.catalog)
     if catalog is None:
         return damaged
     try:

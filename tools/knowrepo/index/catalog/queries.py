@@ -20,6 +20,9 @@ _T = TypeVar("_T")
 class Queries:
     """The reading half of an open catalog."""
 
+    _hides = False
+    """Whether some documents are hidden, whose words can still be found."""
+
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._db = connection
 
@@ -159,7 +162,7 @@ class Queries:
         where, values = _where(only, date=_CHUNK_DATE)
         join = (
             " JOIN chunks c ON c.id = words.rowid JOIN documents d ON d.id = c.document"
-            if only
+            if only or self._hides
             else ""
         )
         rows = self._db.execute(

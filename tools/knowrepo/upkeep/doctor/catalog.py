@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from knowrepo.git.layout import Repository
-from knowrepo.index.catalog import health
+from knowrepo.index.catalog import Catalog, health
 from knowrepo.units import size
 from knowrepo.upkeep.doctor.check import Found, fail, listed, ok, warn
 
@@ -25,8 +25,8 @@ def wal(here: Repository) -> Found:
 
 def whole(here: Repository) -> Found:
     """Whether the catalog is a sound database whose tables agree."""
-    path = here.catalog
-    if not path.is_file():
+    path = Catalog.file(here.catalog)
+    if path is None:
         return warn("not built yet", "`know index`")
     found = health.examine(path)
 

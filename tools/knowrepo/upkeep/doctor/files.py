@@ -112,7 +112,8 @@ def _links_below(top: Path) -> Iterator[Path]:
 def clock(here: Repository) -> Found:
     """Whether a file comes from the future: then nobody can tell what changed since."""
     now = time.time()
-    looked = [here.git_index, here.catalog, here.sessions, here.root / config.REPOSITORY_FILE]
+    looked = [here.git_index, here.sessions, here.root / config.REPOSITORY_FILE]
+    looked += here.catalog.parent.glob("catalog*.db")
     looked += [Path(folder) for folder, _, _ in os.walk(here.sessions)]
     ahead = [str(path) for path in looked if path.exists() and path.stat().st_mtime > now + _AHEAD]
     if ahead:
