@@ -6,16 +6,16 @@ import sqlite3
 from pathlib import Path
 
 from knowrepo.errors import KnowError
-from knowrepo.index.text import ANALYSER
+from knowrepo.index.text import ANALYSER, TOKENIZER
 
 SCHEMA = 2
-CHUNK_RULE = 2
+CHUNK_RULE = 3
 """The version of the rule in `index.chunk`. It stands here because a recall
 compares it and must not import what cuts Markdown."""
 
 VERSION = f"{SCHEMA}.{ANALYSER}.{CHUNK_RULE}"
 
-_TABLES = """
+_TABLES = f"""
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE documents (
     id INTEGER PRIMARY KEY,
@@ -69,7 +69,7 @@ CREATE TABLE chunks (
 CREATE UNIQUE INDEX chunks_document ON chunks (document, seq);
 CREATE INDEX chunks_hash ON chunks (text_hash);
 CREATE VIRTUAL TABLE words USING fts5 (
-    title, heading, body, content='', tokenize='porter unicode61 remove_diacritics 0'
+    title, heading, body, content='', tokenize='{TOKENIZER}'
 );
 """
 
