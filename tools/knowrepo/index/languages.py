@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import Stemmer
 
 MARK = "·"
-"""What a stem of these languages ends with."""
+"""What a stem of these languages ends with where it stands in an index."""
 _ENOUGH = 2  # different words that tell a language
 
 # Folded, as all words are. The names are Snowball's.
@@ -99,17 +99,10 @@ def function_words(language: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=1 << 15)
-def marked_stem(word: str, language: str) -> str:
-    """Return the stem of a word in a language, marked; the word itself where it has no letter."""
-    return _stemmer(language).stemWord(word) + MARK if word.isalpha() else word
-
-
-@lru_cache(maxsize=1 << 12)
-def marked_stems(word: str) -> tuple[str, ...]:
-    """Return the distinct marked stems that a word has in all these languages."""
-    if not word.isalpha():
-        return ()
-    return tuple(dict.fromkeys(marked_stem(word, language) for language in LANGUAGES))
+def stem_in(language: str, word: str) -> str:
+    """Return the stem of a word in a language."""
+    found: str = _stemmer(language).stemWord(word)
+    return found
 
 
 @cache

@@ -109,6 +109,9 @@ def _word(run: str) -> Word | None:
         others += more
         if len(own) > 1 and len(segments) > 1:
             others.append(_written(segment))
+    name = re.split(r"[/\\]", run)[-1]
+    if "." in name and name != run:  # of a path the file's name counts by itself
+        others.append(_written(name))
     return _within_bounds(_written(run), parts, others)
 
 

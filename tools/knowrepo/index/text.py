@@ -9,7 +9,9 @@ The words of a text stand in its order, one position each, an identifier as its
 parts; wholes and other names come after all of them. So a phrase of `parse http
 header` finds `parseHTTPHeader`, and no extra form keeps two neighbours apart.
 All are stems of English. Where a text is of another language, its stems in that
-one come last: a language that is not recognised costs inflections, not words.
+one come last, marked: a language that is not recognised costs inflections, not
+words. A query in English does not look for them: `test` would be a rarity that
+a French text has and an English one has not.
 """
 
 from __future__ import annotations
@@ -126,7 +128,9 @@ def _foreign_stems(tokens: list[str]) -> list[str]:
     """Return the stems of words in their own language, if it is recognised."""
     own = " ".join(map(_SPELLINGS.__getitem__, tokens)).split()
     language = languages.language_of(own, STOP_WORDS)
-    return [languages.marked_stem(word, language) for word in own if word.isalpha() and language]
+    if not language:
+        return []
+    return [languages.stem_in(language, word) + languages.MARK for word in own if word.isalpha()]
 
 
 class _Remembered(dict[str, str]):
@@ -165,12 +169,27 @@ _SPELLINGS = _Remembered(
 )
 
 
-def content_words(query: str) -> list[str]:
+def content_words(query: str) -> list[Asked]:
     """Return the distinct words of a query that carry content, in order."""
     asked = [name for word in _words(query) for name in (*_in_order(word), *_names(word))]
-    language = languages.language_of(asked, STOP_WORDS)
-    without = STOP_WORDS | languages.function_words(language)
-    return [word for word in dict.fromkeys(asked) if word not in without]
+    language: str | None = languages.language_of(asked, STOP_WORDS)
+    without = STOP_WORDS | languages.function_words(language or "")
+    if not language and STOP_WORDS.isdisjoint(asked):
+        language = None
+    return [Asked(word, language) for word in dict.fromkeys(asked) if word not in without]
+
+
+class Asked(str):
+    """A word of a query. ``language`` is empty for English, None where nothing tells."""
+
+    __slots__ = ("language",)
+
+    def __new__(cls, word: str, language: str | None = None) -> Asked:
+        made = super().__new__(cls, word)
+        made.language = language
+        return made
+
+    language: str | None
 
 
 def forms(word: str) -> tuple[str, ...]:
@@ -181,7 +200,13 @@ def forms(word: str) -> tuple[str, ...]:
     """
     if is_character(word):
         return (word + PREFIX,)
-    return (stem(word), *languages.marked_stems(word))
+    language = word.language if isinstance(word, Asked) else None
+    if language == "" or not word.isalpha():
+        return (stem(word),)
+    if language:
+        return (stem(word), languages.stem_in(language, word) + languages.MARK)
+    own = dict.fromkeys(languages.stem_in(language, word) for language in languages.LANGUAGES)
+    return (stem(word), *(found + languages.MARK for found in own if found != stem(word)))
 
 
 @lru_cache(maxsize=1 << 14)
