@@ -1,15 +1,20 @@
 from __future__ import annotations
 
 import io
+import re
+from dataclasses import replace
+from itertools import count
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from helpers import assistant, concept, jsonl, tool_call, tool_result, user
+from helpers import SHARED, assistant, concept, jsonl, tool_call, tool_result, user
 from knowrepo.concepts.model import read_concept
-from knowrepo.index.chunk import LIMIT, Chunk, concept_chunks, cut, session_chunks
+from knowrepo.index.chunk import LIMIT, Chunk, concept_chunks, session_chunks
 from knowrepo.sessions.lines import read_lines
 from knowrepo.sessions.readers.claude import ClaudeReader
+from knowrepo.sessions.record import SessionFacts
 
 
 def chunks(records: list[dict], name: str = "x") -> list[Chunk]:
@@ -126,8 +131,168 @@ def test_a_concept_without_a_body_is_found_by_its_description():
     assert chunk.text == "one sentence"
 
 
-@given(st.text(max_size=300), st.integers(5, 50))
-def test_cutting_loses_no_word(text, limit):
-    pieces = cut(text, limit)
-    assert all(len(piece) <= limit for piece in pieces)
-    assert "".join("".join(pieces).split()) == "".join(text.split())
+def test_a_turn_is_cut_between_its_blocks_and_its_first_line_may_be_a_fence():
+    code = "```py\n" + "call()\n" * 90 + "```"
+    found = chunks([user(f"{code}\n\n{'why ' * 150}\n\n{code}", 1), assistant(code, 2)])
+    assert all(len(chunk.text) <= LIMIT for chunk in found)
+    assert sum(chunk.text.count(code) for chunk in found) == 3
+    assert found[0].text == f"User: {code}"
+
+
+def test_a_long_output_ends_and_begins_at_its_own_lines():
+    lines = [f"{n:03} line of the output" for n in range(100)]
+    (chunk,) = chunks([user("x", 1), tool_result("\n".join(lines), 2, 1)])
+    shown = chunk.text.split("Output: ")[1].split("\n")
+    assert "…" in shown
+    assert {line for line in shown if line != "…"} <= set(lines)
+    assert (shown[0], shown[-1]) == (lines[0], lines[-1])
+
+
+def test_a_heading_that_nothing_follows_is_found():
+    found = of_concept("# Above\n\n## Only a heading\n\n# Next\n\ntext\n")
+    assert [(c.anchor, c.text) for c in found] == [
+        ("Above > Only a heading", "Only a heading"), ("Next", "text"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_every_kind_of_line_end_gives_the_same_sections(end):
+    body = f"intro\n\n# A\n\none\n\n## B\n\n{'two ' * 290}\n\n{'more ' * 100}\n".replace("\n", end)
+    found = concept_chunks(replace(read_concept("concepts/a.md", b""), title="T", body=body))
+    assert [(c.anchor, c.text[:4], c.line) for c in found] == [
+        ("", "intr", 1), ("A", "one", 5), ("A > B", "two ", 9), ("A > B\0/1", "more", 11),
+    ]  # fmt: skip
+
+
+LINES = [
+    "", "", "# One", "## Two", "# One", "```", "```sh", "- item", "  - inner", "| a | b |",
+    "|--|--|", "    code", "Prose. " * 40, "word " * 60, "x" * 700, "y" * 1500, "text:",
+    "> quoted", "你好。" * 90,
+]  # fmt: skip
+BODIES = st.lists(st.sampled_from(LINES), max_size=25)
+
+
+def squeezed(text: str) -> str:
+    return "".join(text.split())
+
+
+def assert_whole(concept_body: str, found: list[Chunk]) -> None:
+    """No chunk is too long, and every line is in the text or in a heading."""
+    assert all(0 < len(chunk.text) <= LIMIT for chunk in found)
+    assert len({chunk.anchor for chunk in found}) == len(found)
+    text = squeezed("".join(chunk.text for chunk in found))
+    headings = squeezed(" ".join(chunk.heading for chunk in found))
+    for line in re.split(r"\r\n?|\n", concept_body):
+        held = squeezed(line) in text or squeezed(line).strip("#=-") in headings
+        assert held, line
+
+
+@given(BODIES, st.sampled_from(["\n", "\r\n", "\r"]))
+def test_a_concept_loses_no_line(lines, end):
+    body = end.join(lines)
+    read = replace(read_concept("concepts/a.md", concept("T").encode()), body=body)
+    assert_whole(body, concept_chunks(read))
+
+
+TURNS = st.lists(
+    st.tuples(
+        st.sampled_from(["user", "assistant", "call", "output"]),
+        st.lists(st.sampled_from(LINES), min_size=1, max_size=9).map("\n".join),
+        st.booleans(),
+    ),
+    min_size=1,
+    max_size=14,
+)
+
+
+def session_of(turns: list[tuple[str, str, bool]]) -> list[dict]:
+    """Records of these turns, dated or not."""
+    records = []
+    for number, (kind, text, dated) in enumerate(turns, 1):
+        fields = {} if dated else {"timestamp": None}
+        record = {
+            "user": lambda n=number, t=text: user(t, n),
+            "assistant": lambda n=number, t=text: assistant(t, n),
+            "call": lambda n=number, t=text: tool_call("Bash", n, command=t),
+            "output": lambda n=number, t=text: tool_result(t, n, n - 1),
+        }[kind]()
+        records.append({**record, **fields})
+    return records
+
+
+def named(found: list[Chunk]) -> list[tuple[str, str]]:
+    return [(chunk.anchor, chunk.text_hash) for chunk in found]
+
+
+@given(TURNS, st.data())
+def test_appending_changes_no_id_and_no_hash_but_the_last_chunks(turns, data):
+    records = session_of(turns)
+    before = named(chunks(records[: data.draw(st.integers(1, len(records)))]))
+    after = named(chunks(records))
+    assert after[: len(before) - 1] == before[:-1]
+    assert [anchor for anchor, _ in after[: len(before)]] == [anchor for anchor, _ in before]
+
+
+@given(TURNS, st.text(max_size=20))
+def test_a_title_and_a_branch_change_no_chunk(turns, title):
+    reader = ClaudeReader()
+    lines = list(read_lines(io.BytesIO(jsonl(session_of(turns)))))
+    facts = reader.facts(lines, "x")
+    other = replace(facts, title=title, branch=title)
+    assert list(session_chunks(reader.read(lines), other)) == list(
+        session_chunks(reader.read(lines), facts)
+    )
+
+
+@given(TURNS)
+def test_a_session_loses_nothing_that_was_said(turns):
+    found = chunks(session_of(turns))
+    assert all(0 < len(chunk.text) <= LIMIT for chunk in found)
+    assert len({chunk.anchor for chunk in found}) == len(found)
+    text = squeezed("".join(chunk.text for chunk in found))
+    said = [squeezed(told) for kind, told, _ in turns if kind in {"user", "assistant"}]
+    assert all(one in text for one in said)
+
+
+def test_a_session_is_cut_as_it_is_read():
+    def endless():
+        for n in count(1):
+            assert n < 100, "the whole session was read before the first chunk came"
+            yield from ClaudeReader().read(list(read_lines(io.BytesIO(jsonl([user("x", n)])))))
+
+    assert next(session_chunks(endless(), SessionFacts())).text == "User: x"
+
+
+needs_data = pytest.mark.skipif(not SHARED.is_dir(), reason="no shared data on this machine")
+
+
+@needs_data
+def test_real_concepts_lose_no_line():
+    pages = sorted((SHARED / "okf" / "bundles").rglob("*.md"))
+    assert len(pages) > 400
+    for page in pages:
+        read = read_concept("concepts/a.md", page.read_bytes())
+        assert_whole(read.body, concept_chunks(read))
+
+
+@needs_data
+def test_real_sessions_keep_their_chunks_as_they_grow():
+    reader = ClaudeReader()
+    grown, reread = 0, []
+    for path in sorted((SHARED / "transcripts").rglob("*.jsonl")):
+        lines = list(read_lines(io.BytesIO(path.read_bytes())))
+        half = lines[: len(lines) // 2]
+        if not 4 < len(lines) < 400:
+            continue
+        told = list(reader.read(half))
+        if told != list(reader.read(lines))[: len(told)]:
+            reread.append(path)  # what waited in a queue is told where it was taken up
+            continue
+        before, after = (
+            named(list(session_chunks(reader.read(some), reader.facts(some, path.stem))))
+            for some in (half, lines)
+        )
+        assert after[: len(before) - 1] == before[:-1], path
+        grown += len(before) > 1
+    assert grown > 10
+    assert len(reread) < grown

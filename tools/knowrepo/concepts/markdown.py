@@ -37,16 +37,13 @@ class Section:
 
     ``headings`` is the path of headings, outermost first, empty before the
     first one; ``level`` is that of the last (1 for `#`, 0 before the first).
-    ``line`` is the 0-based line in the body where ``text`` starts.
-    ``blocks`` are the lines in ``text`` at which a block begins: text may be
-    cut there, and nowhere else without harm.
+    ``line`` is the 0-based line in the body where ``text``, as it stands there, starts.
     """
 
     headings: tuple[str, ...]
     level: int
     text: str
     line: int
-    blocks: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -118,7 +115,9 @@ def _inline_parser() -> MarkdownIt:
 def sections(body: str) -> list[Section]:
     """Cut a body at its headings."""
     tokens = _block_parser(frozenset()).parse(body)
-    lines = body.split("\n")
+    ends_of_lines = [match.span() for match in _LINE_END.finditer(body)]
+    begins = [0, *(end for _, end in ends_of_lines)]
+    stops = [*(start for start, _ in ends_of_lines), len(body)]
     starts: list[tuple[int, int]] = [(0, 0)]
     paths: list[list[tuple[int, str]]] = [[]]
     for index, token in enumerate(tokens):
@@ -128,14 +127,13 @@ def sections(body: str) -> list[Section]:
             path = [*above, (depth, tokens[index + 1].content.strip())]
             starts.append((token.map[0], token.map[1]))
             paths.append(path)
-    blocks = [t.map[0] for t in tokens if t.level == 0 and t.map and t.nesting >= 0]
-    ends = [start for start, _ in starts[1:]] + [len(lines)]
+    ends = [start for start, _ in starts[1:]] + [len(begins)]
     found = []
     for (_, first), path, end in zip(starts, paths, ends, strict=True):
         headings = tuple(title for _, title in path)
         level = path[-1][0] if path else 0
-        inside = tuple(b - first for b in blocks if first <= b < end)
-        found.append(Section(headings, level, "\n".join(lines[first:end]), first, inside))
+        text = body[begins[first] : stops[end - 1]] if first < end else ""
+        found.append(Section(headings, level, text, first))
     return found
 
 

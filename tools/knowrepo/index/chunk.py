@@ -10,13 +10,16 @@ adds new ones, and no other.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import PurePath, PurePosixPath, PureWindowsPath
 
-from knowrepo.concepts.markdown import Section, sections
+from knowrepo.concepts.markdown import sections
 from knowrepo.concepts.model import Concept
+from knowrepo.index.blocks import cut, spans
+from knowrepo.sessions.readers.base import telling_line
 from knowrepo.sessions.record import Record, SessionFacts
 
 LIMIT = 1200
@@ -25,8 +28,11 @@ LIMIT = 1200
 _CALL = 200  # characters of a tool call
 _HEAD, _TAIL = 300, 150  # characters of a tool's output
 _LINE = 120  # characters of a heading taken from a user's line
+_PARAGRAPH = "\n\n"
+_LINE_END = re.compile(r"\r\n?|\n")
 _JOINT = "\0"  # between the parts of an anchor: it stands in no heading and no id
 _SPEAKERS = {"user": "User", "assistant": "Assistant", "tool": "Output"}
+_SPEAKER = len("Assistant: ")
 
 
 @dataclass(frozen=True)
@@ -79,29 +85,51 @@ def concept_chunks(concept: Concept, *, body_line: int = 1) -> list[Chunk]:
     """
     chunks: list[Chunk] = []
     seen: dict[str, int] = {}
-    for section in sections(concept.body):
-        text = section.text.strip()
-        if not section.headings:
-            text = "\n\n".join(filter(None, (concept.description, text)))
-        if not text:
-            continue
+    found = sections(concept.body)
+    for section, below in zip_longest(found, found[1:]):
+        lead = "" if section.headings else concept.description.strip()
+        text = section.text
+        if not (text.strip() or lead):
+            if not section.headings or (below and below.level > section.level):
+                continue
+            text = section.headings[-1]  # a heading that nothing follows is all there is
         name = " > ".join(" ".join(heading.split()) for heading in section.headings)
         seen[name] = seen.get(name, 0) + 1
         anchor = name if seen[name] == 1 else f"{name}{_JOINT}{seen[name]}"
         context = " > ".join((concept.title, *section.headings))
-        for part, piece in enumerate(_section_parts(section, text)):
+        for part, (piece, line) in enumerate(_section_parts(lead, text)):
             chunks.append(
                 Chunk(
                     anchor=anchor if part == 0 else f"{anchor}{_JOINT}/{part}",
                     heading=name,
                     text=piece,
                     context=context,
-                    line=body_line + section.line,
+                    line=body_line + section.line + line,
                 )
             )
     if not chunks:
-        chunks.append(Chunk(anchor="", heading="", text=concept.title, context=""))
+        title = concept.title[:LIMIT]
+        chunks.append(Chunk(anchor="", heading="", text=title, context=""))
     return chunks
+
+
+def _section_parts(lead: str, text: str) -> Iterator[tuple[str, int]]:
+    """Yield the pieces of a section, each with the line of ``text`` where it starts.
+
+    ``lead`` goes ahead of the first piece where there is room.
+    """
+    parts = spans(text, LIMIT)
+    if lead:
+        room = LIMIT - len(lead) - len(_PARAGRAPH)
+        first = parts[0] if parts else (0, 0)
+        if first[1] - first[0] <= room:
+            own = text[first[0] : first[1]]
+            yield _PARAGRAPH.join(filter(None, (lead, own))), 0
+            parts = parts[1:]
+        else:
+            yield from ((piece, 0) for piece in cut(lead, LIMIT))
+    for start, end in parts:
+        yield text[start:end], len(_LINE_END.findall(text, 0, start))
 
 
 def session_chunks(records: Iterable[Record], facts: SessionFacts) -> Iterator[Chunk]:
@@ -111,20 +139,21 @@ def session_chunks(records: Iterable[Record], facts: SessionFacts) -> Iterator[C
     machine wrote in a user's name is left out. The anchor is the key of the
     first record, with a part number where a record was cut.
     """
-    context = session_context(facts)
     heading = ""
+    known = _Known(facts)
     pieces: list[_Piece] = []
     size = 0
     continued = False
 
     def close() -> Chunk:
-        lead = f"{context}\n{heading}" if continued and heading else context
         first = pieces[0]
+        lead = f"{first.context}\n{heading}" if continued and heading else first.context
         text = "\n".join(piece.text for piece in pieces)
         return Chunk(first.anchor, heading, text, lead, first.time, first.line)
 
     for record in records:
-        own = list(_pieces(record))
+        known.learn(record)
+        own = list(_pieces(record, known.context))
         if not own:
             continue
         # In a sub-agent's own file its task is the user's turn.
@@ -140,6 +169,34 @@ def session_chunks(records: Iterable[Record], facts: SessionFacts) -> Iterator[C
             size += len(piece.text) + 1
     if pieces:
         yield close()
+
+
+class _Known:
+    """What of a session's facts was known at a record, whatever came after it.
+
+    The facts are those of the whole file. A date, or a user's line, that came
+    with a later record is no context of an earlier chunk, which would change
+    as the session grows.
+    """
+
+    def __init__(self, facts: SessionFacts) -> None:
+        self._facts = facts
+        self._dated = self._told = False
+        self.context = self._context()
+
+    def learn(self, record: Record) -> None:
+        facts = self._facts
+        dated = self._dated or bool(record.time)
+        own = not record.side or facts.sub_agent
+        told = self._told or (own and telling_line(record) == facts.first_user_line != "")
+        if (dated, told) != (self._dated, self._told):
+            self._dated, self._told = dated, told
+            self.context = self._context()
+
+    def _context(self) -> str:
+        date = self._facts.date if self._dated else ""
+        line = self._facts.first_user_line if self._told else ""
+        return session_context(replace(self._facts, date=date, first_user_line=line))
 
 
 def session_context(facts: SessionFacts) -> str:
@@ -161,64 +218,39 @@ class _Piece:
     text: str
     time: str
     line: int
+    context: str
 
 
-def _pieces(record: Record) -> Iterator[_Piece]:
+def _pieces(record: Record, context: str) -> Iterator[_Piece]:
     speaker = _SPEAKERS.get(record.role)
     if speaker is None:
         return
     text = record.text.strip()
     if record.role == "tool":
         text = _head_and_tail(text)
-    lines = [f"{speaker}: {text}"] if text else []
-    lines += [f"{call.name}: {_one_line(call.argument, _CALL)}" for call in record.calls]
-    parts = cut("\n".join(lines), LIMIT)
+    # Cut before the speaker is named: a fence is one at the start of its line.
+    parts = cut(text, LIMIT - _SPEAKER)
+    parts[:1] = [f"{speaker}: {part}" for part in parts[:1]]
+    calls = [f"{call.name}: {_one_line(call.argument, _CALL)}" for call in record.calls]
+    for line in [line for call in calls for line in cut(call, LIMIT)]:
+        if parts and len(parts[-1]) + len(line) < LIMIT:
+            parts[-1] += f"\n{line}"
+        else:
+            parts.append(line)
     for part, piece in enumerate(parts):
         anchor = record.key if part == 0 else f"{record.key}{_JOINT}/{part}"
-        yield _Piece(anchor, piece, record.time, record.line)
-
-
-def cut(text: str, limit: int) -> list[str]:
-    """Cut ``text`` into pieces of at most ``limit`` characters, at the best boundary near.
-
-    Preferred are a blank line, a line end, a sentence end and a space, in this
-    order, in the second half of a piece.
-    """
-    pieces: list[str] = []
-    start = 0
-    while len(text) - start > limit:
-        end = start + limit
-        for boundary in ("\n\n", "\n", ". ", " "):
-            at = text.rfind(boundary, start + limit // 2, end)
-            if at != -1:
-                end = at + len(boundary)
-                break
-        pieces.append(text[start:end].strip("\n"))
-        start = end
-    rest = text[start:].strip("\n")
-    return [*pieces, rest] if rest.strip() else pieces
-
-
-def _section_parts(section: Section, text: str) -> list[str]:
-    if len(text) <= LIMIT:
-        return [text]
-    lead = text[: len(text) - len(section.text.strip())] if section.text.strip() in text else ""
-    lines = section.text.split("\n")
-    bounds = [0, *[b for b in section.blocks if b > 0], len(lines)]
-    blocks = ["\n".join(lines[a:b]).strip("\n") for a, b in pairwise(bounds)]
-    parts: list[str] = []
-    for block in filter(str.strip, [lead.strip(), *blocks]):
-        if parts and len(parts[-1]) + len(block) + 2 <= LIMIT:
-            parts[-1] += f"\n\n{block}"
-        else:
-            parts += cut(block, LIMIT)
-    return parts
+        yield _Piece(anchor, piece, record.time, record.line, context)
 
 
 def _head_and_tail(text: str) -> str:
+    """Return the ends of a tool's output, whole lines where one ends near."""
     if len(text) <= _HEAD + _TAIL:
         return text
-    return f"{text[:_HEAD].rstrip()} … {text[-_TAIL:].lstrip()}"
+    stop = text.rfind("\n", _HEAD // 2, _HEAD)
+    start = text.find("\n", len(text) - _TAIL, len(text) - _TAIL // 2)
+    between = " … " if stop == start == -1 else "\n…\n"
+    head = text[: stop if stop != -1 else _HEAD].rstrip()
+    return f"{head}{between}{text[start if start != -1 else len(text) - _TAIL :].lstrip()}"
 
 
 def _one_line(text: str, limit: int) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -123,7 +124,7 @@ def _spread(catalog: Catalog, scored: list[tuple[int, float]]) -> list[tuple[int
     return spread[:CANDIDATES]
 
 
-def _coverage(catalog: Catalog, words: list[str], chunks: list[int]) -> float:
+def _coverage(catalog: Catalog, words: Sequence[str], chunks: list[int]) -> float:
     """Return how much of a query's weight the best of some chunks holds."""
     if not words or not chunks:
         return 0.0

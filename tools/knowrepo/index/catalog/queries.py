@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 from knowrepo.index.catalog.rows import Document, Field, Filter, StoredChunk
+from knowrepo.index.text import PREFIX, forms
 
 # How much a word counts in the title, in the heading and in the body.
 _WEIGHTS = "2.0, 1.5, 1.0"
@@ -158,7 +159,6 @@ class Queries:
         """
         if not words:
             return []
-        match = " OR ".join(f'"{word}"' for word in words)
         where, values = _where(only, date=_CHUNK_DATE)
         join = (
             " JOIN chunks c ON c.id = words.rowid JOIN documents d ON d.id = c.document"
@@ -168,7 +168,7 @@ class Queries:
         rows = self._db.execute(
             f"SELECT words.rowid, -bm25(words, {_WEIGHTS}) AS score FROM words{join}"
             f" WHERE words MATCH ? AND {where} ORDER BY score DESC, words.rowid LIMIT ?",
-            [match, *values, limit],
+            [_any_of(words), *values, limit],
         )
         return rows.fetchall()
 
@@ -179,14 +179,14 @@ class Queries:
             rows = self._db.execute(
                 "SELECT rowid FROM words WHERE words MATCH ?"
                 f" AND rowid IN ({','.join('?' * len(some))})",
-                [f'"{word}"', *some],
+                [_any_of([word]), *some],
             )
             found.update(row[0] for row in rows)
         return found
 
     def chunk_frequency(self, word: str) -> int:
         """Return how many chunks hold a word of the analyser."""
-        row = self._db.execute("SELECT count(*) FROM words WHERE words MATCH ?", (f'"{word}"',))
+        row = self._db.execute("SELECT count(*) FROM words WHERE words MATCH ?", (_any_of([word]),))
         return int(row.fetchone()[0])
 
     def chunks(self, numbers: Sequence[int]) -> dict[int, StoredChunk]:
@@ -292,6 +292,14 @@ class Queries:
 
 
 _CHUNK_DATE = "coalesce(nullif(c.time, ''), d.date)"
+
+
+def _any_of(words: Sequence[str]) -> str:
+    """Return a condition in FTS5's language: any of these words, in any of its forms."""
+    found = dict.fromkeys(form for word in words for form in forms(word))
+    return " OR ".join(
+        f'"{form.removesuffix(PREFIX)}"{" *" if form.endswith(PREFIX) else ""}' for form in found
+    )
 
 
 def _where(only: Filter, *, date: str = "d.date") -> tuple[str, list[str]]:

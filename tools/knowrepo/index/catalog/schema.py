@@ -9,10 +9,10 @@ from pathlib import Path
 
 from knowrepo.errors import KnowError
 from knowrepo.index.catalog.files import UNFINISHED
-from knowrepo.index.text import ANALYSER
+from knowrepo.index.text import ANALYSER, TOKENIZER
 
 SCHEMA = 3
-CHUNK_RULE = 2
+CHUNK_RULE = 3
 """The version of the rule in `index.chunk`. It stands here because a recall
 compares it and must not import what cuts Markdown."""
 
@@ -22,7 +22,7 @@ WAL_BYTES = 8_388_608
 """What is kept of a write-ahead log that has been written back."""
 _SECONDS = 30  # to wait for a reader that keeps a change of the journal waiting
 
-_TABLES = """
+_TABLES = f"""
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE documents (
     id INTEGER PRIMARY KEY,
@@ -79,7 +79,7 @@ CREATE TABLE chunks (
 CREATE UNIQUE INDEX chunks_document ON chunks (document, seq);
 CREATE INDEX chunks_hash ON chunks (text_hash);
 CREATE VIRTUAL TABLE words USING fts5 (
-    title, heading, body, content='', tokenize='porter unicode61 remove_diacritics 0'
+    title, heading, body, content='', tokenize='{TOKENIZER}'
 );
 """
 
