@@ -177,3 +177,16 @@ def test_rm_leaves_the_model_in_use_unless_it_is_forced(know, hub, folder):
     assert not (folder / "small.gguf").exists()
     assert know("model", "rm", "small").code == 1
     assert know("model", "rm", "unknown").code == 2
+
+
+def test_an_answer_from_the_structured_layer_reads_no_registry(know, repository, commit):
+    (repository.root / "concepts" / "journal.md").write_text(
+        "---\ntype: Decision\ntitle: The journal\ntags: [git]\n---\n\nText.\n"
+    )
+    commit()
+    know("index", "--no-vectors")
+    registry.known.cache_clear()
+    assert "The journal" in know("recall", "tag:git").out
+    assert registry.known.cache_info().misses == 0
+    know("model", "list")
+    assert registry.known.cache_info().misses == 1
