@@ -125,8 +125,8 @@ def test_status_says_what_is_there_and_what_is_not(know, filled, monkeypatch, tm
     assert "not built" in know("status").out
     know("index")
     status = know("status").out
-    assert "concepts:     1" in status
-    assert "none; run `know model pull`" in status
+    assert "1 concept, " in status
+    assert "none; `know model pull` brings one" in status
 
 
 def test_index_without_a_model_indexes_words_and_says_so(know, filled, monkeypatch, tmp_path):
@@ -335,6 +335,10 @@ def test_a_bug_is_said_to_be_ours_and_leaves_a_log(know, filled, monkeypatch):
     log = Path(result.err.strip().rsplit(" ", 1)[1])
     assert "Traceback" in log.read_text()
     log.unlink()
+    noted = (filled.logs / "know.log").read_text()
+    assert f"{filled.logs / 'know.log'} says where in the code" in result.err
+    assert '"run": "recall", "outcome": "bug"' in noted
+    assert "oops" not in noted
 
 
 def test_an_interrupt_exits_with_130(know, filled, monkeypatch):

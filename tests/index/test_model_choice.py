@@ -181,12 +181,14 @@ def test_a_choice_keeps_all_else_in_the_configuration(tmp_path):
     assert (settings.unknown, settings.repository, settings.exclude) == ((), "/memory", ("x",))
 
 
-def test_the_environment_overrides_what_is_configured(tmp_path, monkeypatch):
+def test_the_environment_overrides_what_is_configured(folder, tmp_path, monkeypatch):
     own = own_file(tmp_path / "own.gguf")
     configure('query_prefix = "q: "\npooling = "cls"\n')
     monkeypatch.setenv("KNOW_MODEL", str(own))
     assert (current().path, current().query_prefix, current().pooling) == (own, "q: ", "cls")
     monkeypatch.setenv("KNOW_MODEL", "small")
+    assert (current().name, current().query_prefix) == ("small", "query: ")
+    monkeypatch.setenv("KNOW_MODEL", str(folder / "small.gguf"))
     assert (current().name, current().query_prefix) == ("small", "query: ")
     # What is said of another model does not become this one's.
     monkeypatch.setenv("KNOW_MODEL", str(own))

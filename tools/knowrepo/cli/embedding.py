@@ -12,18 +12,21 @@ if TYPE_CHECKING:
     from knowrepo.index.vectors import VectorStore
 
 
-def embed(here: Repository, threads: int, *, quiet: bool) -> None:
-    """Embed the texts of the catalog that have no vector, or say why not."""
+def embed(here: Repository, threads: int, *, quiet: bool) -> int | None:
+    """Embed the texts of the catalog that have no vector, or say why not.
+
+    Returns how many were embedded; None where that is not for this process to do now.
+    """
     from knowrepo.index import embed, models
 
     model = models.current()
     if model is None:
         say("no vectors: there is no model; `know model pull` brings one")
-        return
+        return None
     lacking = embed.lacking(model)
     if lacking:
         say(f"no vectors: {lacking}")
-        return
+        return None
     from filelock import FileLock, Timeout
 
     from knowrepo.index.fill import embed as embed_texts
@@ -42,13 +45,14 @@ def embed(here: Repository, threads: int, *, quiet: bool) -> None:
                     embed_texts(waiting, store, embedder, progress=tell)
         except Timeout:
             say("another process is embedding for this repository; run this again when it is done")
-            return
+            return None
         except OSError as error:
             raise KnowError(
                 f"{error.filename or store.folder}: cannot be written: {error.strerror}",
                 hint="make the git directory writable, and free some space",
             ) from error
     show(f"vectors: {len(waiting)} texts embedded")
+    return len(waiting)
 
 
 def _waiting(here: Repository, store: VectorStore) -> list[tuple[str, str]]:

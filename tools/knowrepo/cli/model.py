@@ -46,17 +46,9 @@ def pull(
 
     spec = models.find(name) if name else models.DEFAULT
     talk = (lambda _: None) if quiet else say
-    with progress(f"{spec.name}, in MB", quiet=quiet) as tell:
-        show(
-            str(
-                models.pull(
-                    spec,
-                    source=source,
-                    say=talk,
-                    progress=lambda done, total: tell(done // 1_000_000, total // 1_000_000),
-                )
-            )
-        )
+    with progress(spec.name, quiet=quiet, in_bytes=True) as tell:
+        file = models.pull(spec, source=source, say=talk, progress=tell)
+    show(str(file))
 
 
 @app.command("list")

@@ -99,6 +99,19 @@ def discard(repository: Repository) -> None:
         Catalog.discard(repository.catalog)
 
 
+def difference(repository: Repository, catalog: Catalog) -> freshness.Difference:
+    """Say how far a catalog is from the present state, by names and marks; reads no content."""
+    known = catalog.states()
+    present = {source.key: source for source in _sources(repository)}
+    undecided = _undecided(repository)
+    wanted = [source for key, source in present.items() if key not in undecided]
+    return freshness.Difference(
+        added=sum(source.key not in known for source in wanted),
+        changed=sum(source.key in known and not _is_known(source, known) for source in wanted),
+        removed=sum(key not in present and key not in undecided for key in known),
+    )
+
+
 def _refresh(repository: Repository, budget: float | None, progress: Progress) -> Refreshed:
     with told(repository.catalog), Catalog.create(repository.catalog) as catalog:
         return _bring_up(repository, catalog, budget, progress)

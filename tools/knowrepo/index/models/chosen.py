@@ -134,7 +134,10 @@ def _records(path: Path) -> Iterator[tuple[ModelSpec | None, files.Record | None
 
 
 def _named(name: str) -> ModelSpec | None:
-    return next((spec for spec in known() if spec.name == name), None)
+    """Return the model of the registry of this name, or whose file in our folder this is."""
+    path = Path(name).expanduser()
+    ours = path.name if path.parent == folder() else ""
+    return next((spec for spec in known() if name == spec.name or ours == spec.file), None)
 
 
 def _cut(spec: ModelSpec, dimension: int) -> int:
