@@ -173,7 +173,7 @@ def test_where_no_hash_is_known_the_hubs_own_word_holds(hub, monkeypatch, tmp_pa
 def test_a_refused_connection_and_a_name_that_nobody_knows_say_what_to_do(monkeypatch, hub):
     for endpoint, reason in {
         "http://127.0.0.1:9": "Connection refused",
-        "http://hub.invalid": "Name or service not known|nodename nor servname",
+        "http://hub.invalid": "name resolution|Name or service not known|nodename nor servname",
         "nonsense": ".",
     }.items():
         monkeypatch.setenv("HF_ENDPOINT", endpoint)
