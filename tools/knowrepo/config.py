@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,9 +22,11 @@ from knowrepo.settings import read_toml, table_of, text_of
 from knowrepo.tables import (
     PART_MEGABYTES,
     DistillConfig,
+    ModelConfig,
     RedactConfig,
     archive_table,
     distill_table,
+    model_keys,
     redact_table,
 )
 
@@ -32,15 +35,17 @@ if TYPE_CHECKING:
 
 REPOSITORY_FILE = "know.toml"
 REPOSITORY_FORMAT = 1
-_USER_KEYS = {
-    "repository", "model", "passage_prefix", "query_prefix", "projects", "archive", "redact",
-    "distill",
-}  # fmt: skip
+MODEL_KEYS = ("model", "dimension", "pooling", "passage_prefix", "query_prefix", "endpoint")
+_USER_KEYS = {"repository", "projects", "archive", "redact", "distill", *MODEL_KEYS}
 _USER_TABLES = {
     "redact": set[str](),
     "archive": {"exclude"},
     "distill": {"command", "model", "timeout_seconds", "window", "price_per_million_tokens"},
-}
+    "endpoint": {
+        "url", "model", "dimension", "passage_prefix", "query_prefix", "timeout_seconds",
+        "allow_remote",
+    },
+}  # fmt: skip
 _REPOSITORY_TABLES = {"redact": set[str](), "archive": {"exclude", "part_megabytes"}}
 _PROJECT_KEYS = {"identity", "path", "repository"}
 
@@ -82,15 +87,12 @@ class Project:
 class UserConfig:
     """What the user decided for this machine; unknown keys are kept for a warning.
 
-    ``model`` is the path of a GGUF file; the prefixes are put before passages
-    and queries, as its makers say. ``exclude`` are patterns of folders and files
-    whose sessions are left out when the archive looks for them itself.
+    ``exclude`` are patterns of folders and files whose sessions are left out when
+    the archive looks for them itself.
     """
 
     repository: str = ""
-    model: str = ""
-    passage_prefix: str = ""
-    query_prefix: str = ""
+    model: ModelConfig = field(default=ModelConfig())
     projects: tuple[Project, ...] = ()
     exclude: tuple[str, ...] = ()
     redact: RedactConfig = field(default=RedactConfig())
@@ -139,9 +141,7 @@ def load_user_config() -> UserConfig:
     odd = {f"projects.{key}" for entry in projects for key in entry if key not in _PROJECT_KEYS}
     return UserConfig(
         repository=text_of(data, "repository", where),
-        model=os.environ.get("KNOW_MODEL") or text_of(data, "model", where),
-        passage_prefix=text_of(data, "passage_prefix", where),
-        query_prefix=text_of(data, "query_prefix", where),
+        model=model_keys(data, where),
         exclude=exclude,
         projects=tuple(
             Project(
@@ -162,6 +162,21 @@ def map_project(project: Project, *, make_default: bool) -> bool:
 
     Returns True where the file changed.
     """
+
+    def change(document: TOMLDocument, current: UserConfig) -> None:
+        if make_default and not current.repository:
+            document["repository"] = project.repository
+        if project not in current.projects:
+            _put_project(document, project)
+
+    return edit_user_config(change)
+
+
+def edit_user_config(change: Callable[[TOMLDocument, UserConfig], None]) -> bool:
+    """Have ``change`` edit the user's configuration; comments and order stay.
+
+    It is given the document and what it says now. Returns True where the file changed.
+    """
     import tomlkit
     from filelock import FileLock
 
@@ -171,10 +186,7 @@ def map_project(project: Project, *, make_default: bool) -> bool:
         before = path.read_text(encoding="utf-8") if path.exists() else ""
         current = load_user_config()
         document = tomlkit.parse(before)
-        if make_default and not current.repository:
-            document["repository"] = project.repository
-        if project not in current.projects:
-            _put_project(document, project)
+        change(document, current)
         after = tomlkit.dumps(document)
         if after != before:
             write_atomically(path, after.encode())

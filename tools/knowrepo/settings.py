@@ -51,6 +51,14 @@ def texts_of(table: dict[str, object], key: str, where: str) -> tuple[str, ...]:
     return tuple(value)
 
 
+def flag_of(table: dict[str, object], key: str, where: str) -> bool:
+    """Return true or false; where there is none, false."""
+    value = table.get(key, False)
+    if not isinstance(value, bool):
+        raise KnowError(f"{where}: `{key}` must be true or false")
+    return value
+
+
 def whole_of(
     table: dict[str, object], key: str, where: str, default: int, bounds: tuple[int, int]
 ) -> int:

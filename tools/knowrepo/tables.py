@@ -1,4 +1,4 @@
-"""The tables of configuration files: `[archive]`, `[redact]`, `[distill]`.
+"""The tables of configuration files: `[archive]`, `[redact]`, `[distill]`, the model's keys.
 
 Owns what may stand in each and who may say it: the user, or a repository that
 came with a clone. Where the files are, and what they say as a whole, is
@@ -11,12 +11,14 @@ import re
 from dataclasses import dataclass
 
 from knowrepo.errors import KnowError
-from knowrepo.settings import price_of, table_of, text_of, texts_of, whole_of
+from knowrepo.settings import flag_of, price_of, table_of, text_of, texts_of, whole_of
 
 PART_MEGABYTES = 40
 _LARGEST_PART = 95  # code hosts refuse files of 100 MB
 _LONGEST_TIMEOUT = 86_400
 _WINDOWS = (2048, 2_000_000)  # tokens; less holds no question, more has no model
+POOLINGS = ("mean", "cls", "last")
+MOST_DIMENSIONS = 65_536
 _HASH = re.compile(r"sha256:[0-9a-f]{64}")
 
 
@@ -56,6 +58,40 @@ class DistillConfig:
     timeout_seconds: int = 600
     window: int = 0
     price: float = 0.0
+
+
+@dataclass(frozen=True)
+class EndpointConfig:
+    """The table ``[endpoint]``, in the user's file alone: a server that embeds.
+
+    ``url`` is the base of an OpenAI-compatible interface (`http://127.0.0.1:8080/v1`),
+    empty where there is none, and ``model`` what the model is called there.
+    """
+
+    url: str = ""
+    model: str = ""
+    dimension: int = 0
+    passage_prefix: str = ""
+    query_prefix: str = ""
+    timeout_seconds: int = 60
+    allow_remote: bool = False
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """Which embedding model to use, in the user's file alone.
+
+    ``model`` is a name of the registry or the path of a GGUF file, empty for the
+    default. The prefixes and ``pooling`` are those of a file, as its makers say;
+    ``dimension`` is what vectors are cut to, 0 for all that they have.
+    """
+
+    model: str = ""
+    dimension: int = 0
+    pooling: str = ""
+    passage_prefix: str = ""
+    query_prefix: str = ""
+    endpoint: EndpointConfig = EndpointConfig()
 
 
 def _excludes(table: dict[str, object], where: str) -> tuple[str, ...]:
@@ -128,6 +164,84 @@ def distill_table(data: dict[str, object], where: str) -> DistillConfig:
         whole_of(table, "window", inside, 0, _WINDOWS),
         price_of(table, "price_per_million_tokens", inside),
     )
+
+
+def model_keys(data: dict[str, object], where: str) -> ModelConfig:
+    """Read what the user's file says of the embedding model."""
+    found = ModelConfig(
+        text_of(data, "model", where),
+        whole_of(data, "dimension", where, 0, (1, MOST_DIMENSIONS)),
+        text_of(data, "pooling", where),
+        text_of(data, "passage_prefix", where),
+        text_of(data, "query_prefix", where),
+        _endpoint_table(data, where),
+    )
+    if found.pooling and found.pooling not in POOLINGS:
+        raise KnowError(f"{where}: `pooling` must be one of {', '.join(POOLINGS)}")
+    if found.model and found.endpoint.url:
+        raise KnowError(f"{where}: `model` and `[endpoint]` exclude each other; keep one")
+    return found
+
+
+def _endpoint_table(data: dict[str, object], where: str) -> EndpointConfig:
+    if "endpoint" not in data:
+        return EndpointConfig()
+    table = table_of(data, "endpoint", where)
+    inside = f"{where}: endpoint"
+    found = EndpointConfig(
+        text_of(table, "url", inside),
+        text_of(table, "model", inside),
+        whole_of(table, "dimension", inside, 0, (1, MOST_DIMENSIONS)),
+        text_of(table, "passage_prefix", inside),
+        text_of(table, "query_prefix", inside),
+        whole_of(table, "timeout_seconds", inside, 60, (1, 3600)),
+        flag_of(table, "allow_remote", inside),
+    )
+    try:
+        checked_endpoint(found)
+    except KnowError as error:
+        raise KnowError(f"{inside}: {error.message}", hint=error.hint) from error
+    return found
+
+
+def checked_endpoint(endpoint: EndpointConfig) -> None:
+    """Raise KnowError where an endpoint must not be used.
+
+    Passages are what a person and an agent said: they leave the machine only where
+    its user says so in as many words. A name is not looked up, for it may mean
+    another machine tomorrow: loopback are `localhost` and the loopback addresses.
+    """
+    from urllib.parse import urlsplit
+
+    url = endpoint.url
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname or "", parts.port
+    except ValueError:
+        parts, host = urlsplit(""), ""
+    if not host or parts.scheme not in {"http", "https"} or re.search(r"[^!-~]|\\", url):
+        raise KnowError(f"`{url}` is no http:// or https:// address")
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        raise KnowError("`url` must hold no user, password, query or fragment")
+    if not endpoint.model:
+        raise KnowError("`model` must say what the model is called there")
+    if not endpoint.allow_remote and not _is_loopback(host):
+        raise KnowError(
+            f"{host} may be another machine, and what is indexed would be sent there",
+            hint="use a loopback address (127.0.0.1, localhost), or allow it: `--allow-remote`,"
+            " `allow_remote = true`",
+        )
+
+
+def _is_loopback(host: str) -> bool:
+    from ipaddress import ip_address
+
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _found_anywhere(path: str, *, bare: bool) -> bool:

