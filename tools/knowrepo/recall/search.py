@@ -95,7 +95,7 @@ def _semantic(
             return [], 0, f"words only: {lacking}"
         if not (repository.vectors / embed.fingerprint(model) / "manifest.json").is_file():
             return [], 0, "no vectors of this model, so words only; `know index` makes them"
-        embedder = embed.open_embedder(model)
+        embedder = embed.open_embedder(model, vectors=repository.vectors)
     from knowrepo.index.embed import Query
     from knowrepo.index.vectors import VectorStore
 
