@@ -70,6 +70,16 @@ class VectorStore:
             rows = db.execute(f"SELECT DISTINCT hash FROM ({table})").fetchall()
         return {text_hash.hex for (text_hash,) in rows}
 
+    def digests(self) -> bytes:
+        """Return the hashes of all texts that have a vector, 16 bytes each; raises KnowError."""
+        packed = bytearray()
+        with self._readable(), self._attached() as (db, table):
+            if table:
+                found = db.execute(f"SELECT hash FROM ({table}) WHERE part = 0")
+                while rows := found.fetchmany(10_000):
+                    packed += b"".join(text_hash.bytes for (text_hash,) in rows)
+        return bytes(packed)
+
     def add(self, rows: Sequence[Row]) -> None:
         """Publish vectors as a new segment; all are seen from then on, or none."""
         if not rows:

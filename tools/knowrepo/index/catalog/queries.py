@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TypeVar
 
 from knowrepo.index.catalog.rows import Document, Field, Filter, StoredChunk
@@ -48,15 +49,30 @@ class Queries:
             "chunks": chunks,
         }
 
-    def texts(self) -> Iterator[tuple[str, str]]:
-        """Yield (text hash, embedded text) of all chunks: concepts first, then the newest."""
+    def file(self) -> Path:
+        """Return the path of the file that is open."""
+        return Path(self._db.execute("PRAGMA database_list").fetchone()[2])
+
+    def text_hashes_in_order(self) -> Iterator[str]:
+        """Yield the text hash of each chunk: concepts first, then the newest."""
         rows = self._db.execute(
-            f"SELECT {_CHUNK} FROM chunks c JOIN documents d ON d.id = c.document"
+            "SELECT c.text_hash FROM chunks c JOIN documents d ON d.id = c.document"
             " ORDER BY d.kind, d.date DESC, c.document, c.seq"
         )
-        for row in rows:
-            chunk = StoredChunk(*row)
-            yield chunk.text_hash, chunk.embedded_text
+        return (row[0] for row in rows)
+
+    def texts_with(self, hashes: Sequence[str]) -> dict[str, str]:
+        """Return ``{text hash: embedded text}`` of those hashes that there are."""
+        found: dict[str, str] = {}
+        for some in _batches(hashes):
+            rows = self._db.execute(
+                f"SELECT {_CHUNK} FROM chunks c WHERE c.text_hash IN ({','.join('?' * len(some))})",
+                list(some),
+            )
+            for row in rows:
+                chunk = StoredChunk(*row)
+                found[chunk.text_hash] = chunk.embedded_text
+        return found
 
     def hashes_of(self, keys: Sequence[str]) -> list[str]:
         """Return the text hashes of the documents with these keys."""
