@@ -39,6 +39,8 @@ POOLINGS = ("mean", "cls", "last")
 """What `Model.pooling` may be, beside nothing for the weights' own."""
 LANES_BYTES = 256_000_000
 """What the tables of texts that are embedded side by side may take together."""
+ENDPOINT_SECONDS = 120.0
+"""How long an endpoint may take to answer; a server may load its model first."""
 _USUAL_TOKENS = 512  # what the longest chunks come to; a table is as long as the longest text
 
 
@@ -89,16 +91,23 @@ def lacking(model: Model) -> str:
     return f"{needed[1]} is not installed; `pip install 'knowrepo[semantic]'`"
 
 
-def open_embedder(model: Model, *, threads: int = 0, vectors: Path | None = None) -> Embedder:
+def open_embedder(
+    model: Model,
+    *,
+    threads: int = 0,
+    vectors: Path | None = None,
+    seconds: float = ENDPOINT_SECONDS,
+) -> Embedder:
     """Load a model, or reach the one behind its endpoint. Raises ModelError.
 
     ``threads`` are those that embed, 0 for all. ``vectors`` is the folder of all
     vectors: there is kept what shows that an endpoint still serves the same model.
+    ``seconds`` is how long an endpoint may take to answer.
     """
     if model.endpoint:
         from knowrepo.index.endpoint import EndpointEmbedder
 
-        return EndpointEmbedder(model, vectors=vectors)
+        return EndpointEmbedder(model, vectors=vectors, seconds=seconds)
     return LlamaEmbedder(model, threads=threads)
 
 

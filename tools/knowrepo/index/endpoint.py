@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 
 from knowrepo.config import write_atomically
 from knowrepo.errors import ModelError
-from knowrepo.index.embed import Passage, Query, fingerprint, halves, unit
+from knowrepo.index.embed import ENDPOINT_SECONDS, Passage, Query, fingerprint, halves, unit
 from knowrepo.index.models import Model
 from knowrepo.terminal import plain
 from knowrepo.units import shorten
@@ -29,8 +29,6 @@ from knowrepo.units import shorten
 if TYPE_CHECKING:
     from knowrepo.index.embed import Vector
 
-TIMEOUT = 120.0
-"""Seconds in which an answer must be there."""
 LARGEST_ANSWER = 64_000_000  # bytes; 64 vectors of 4,096 numbers are a tenth of it
 MOST_TEXTS = 64
 """Texts of a request. It begins with a few: how quick the model is nobody knows."""
@@ -52,13 +50,15 @@ class EndpointEmbedder:
     """An embedder that asks an endpoint; ``vectors`` is the folder of all vectors.
 
     Raises ModelError where the endpoint cannot be used, or serves another model
-    than the one whose vectors there are.
+    than the one whose vectors there are. ``seconds`` is how long an answer may take.
     """
 
-    def __init__(self, model: Model, *, vectors: Path | None = None) -> None:
+    def __init__(
+        self, model: Model, *, vectors: Path | None = None, seconds: float = ENDPOINT_SECONDS
+    ) -> None:
         self.fingerprint = fingerprint(model)
         self._model = model
-        self._post = _Posts(model.endpoint)
+        self._post = _Posts(model.endpoint, seconds)
         self._size = _FEWEST_TEXTS
         self._full = 0  # learnt of the first answer
         canary = self._request([CANARY])[0]
@@ -165,8 +165,8 @@ class EndpointEmbedder:
 class _Posts:
     """Sends JSON to one URL and returns the JSON that comes back; the connection is kept."""
 
-    def __init__(self, endpoint: str) -> None:
-        self._endpoint = endpoint
+    def __init__(self, endpoint: str, seconds: float) -> None:
+        self._endpoint, self._seconds = endpoint, seconds
         try:
             url = urlsplit(endpoint)
             port = url.port
@@ -180,7 +180,7 @@ class _Posts:
         self._path = f"{base}/v1/embeddings"
         secure = url.scheme == "https"
         kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
-        self._connection = kind(url.hostname, port, timeout=TIMEOUT)
+        self._connection = kind(url.hostname, port, timeout=seconds)
         weakref.finalize(self, self._connection.close)
 
     def __call__(self, body: object) -> Any:
@@ -206,7 +206,7 @@ class _Posts:
             raise self._error("answers with something that is not JSON") from error
 
     def _exchange(self, data: bytes) -> tuple[int, bytes]:
-        until = time.monotonic() + TIMEOUT
+        until = time.monotonic() + self._seconds
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
         self._connection.request("POST", self._path, data, headers)
         answer = bytearray()
@@ -223,7 +223,7 @@ class _Posts:
         if isinstance(error, ConnectionRefusedError):
             return self._error("nothing answers there", hint="start the server, then try again")
         if isinstance(error, TimeoutError):
-            return self._error(f"no answer within {TIMEOUT:.0f} seconds")
+            return self._error(f"no answer within {self._seconds:.0f} seconds")
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
         return self._error(f"no answer that can be used: {reason}")
 
