@@ -28,6 +28,10 @@ from knowrepo.errors import KnowError
 if TYPE_CHECKING:
     from knowrepo.index.embed import Vector
 
+# DuckDB keeps what it read, and holds what it sorts, up to most of the machine's memory.
+_Settings = dict[str, str | bool | int | float | list[str]]
+_READING: _Settings = {"memory_limit": "256MB"}
+_WRITING: _Settings = {"memory_limit": "200MB", "threads": 1, "preserve_insertion_order": False}
 MOST_SEGMENTS = 4
 """Segments that a reader attaches at most; each costs it some milliseconds."""
 
@@ -175,7 +179,7 @@ class VectorStore:
         name = f"{uuid.uuid4().hex}.duckdb"
         temporary = self._folder / f".{name}.{os.getpid()}.tmp"
         try:
-            with duckdb.connect(str(temporary)) as db:
+            with duckdb.connect(str(temporary), config=_WRITING) as db:
                 # Compressed floats take three times as long to scan.
                 db.execute("PRAGMA force_compression = 'uncompressed'")
                 db.execute(
@@ -276,7 +280,7 @@ class VectorStore:
 
         A segment that cannot be read is passed over: its texts count as not embedded.
         """
-        with duckdb.connect() as db:
+        with duckdb.connect(config=_READING) as db:
             attached: dict[str, str] = {}
             aliases = (f"a{number}" for number in count())
             # A merge may replace segments between the look at the manifest and
@@ -304,7 +308,7 @@ class VectorStore:
         """Set segments aside that cannot be read to the end; returns their names."""
         if self.is_empty():
             return []
-        with FileLock(self._folder / "lock"), duckdb.connect() as db:
+        with FileLock(self._folder / "lock"), duckdb.connect(config=_READING) as db:
             segments = self._manifest()
             broken = [
                 name
