@@ -189,6 +189,16 @@ def test_a_passage_of_several_parts_is_published_whole(catalog, store):
     assert not pending_texts(catalog, store)
 
 
+def test_a_vector_that_two_segments_hold_is_kept_once_when_they_are_merged(store):
+    one, two = (
+        [(text_hash(name), 0, WordEmbedder()._vector(name)) for name in n] for n in ("ab", "bc")
+    )
+    store.add(one)
+    store.add(two)
+    assert [rows for _, rows in store._manifest()] == [3]
+    assert store.hashes() == {text_hash(name) for name in "abc"}
+
+
 TOTAL = BATCH + 100
 STOP = BATCH + 50
 

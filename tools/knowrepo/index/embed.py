@@ -192,7 +192,8 @@ class LlamaEmbedder:
         number = max(1, min(self._threads, LANES_BYTES // table))
         if number == 1:
             return [self._whole]
-        return [self._new_context(self._threads // number) for _ in range(number)]
+        share, over = divmod(self._threads, number)
+        return [self._new_context(share + (lane < over)) for lane in range(number)]
 
     def _new_context(self, threads: int) -> llama.Context:
         try:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 # DuckDB keeps what it read, and holds what it sorts, up to most of the machine's memory.
 _Settings = dict[str, str | bool | int | float | list[str]]
 _READING: _Settings = {"memory_limit": "256MB"}
-_WRITING: _Settings = {"memory_limit": "200MB", "threads": 1, "preserve_insertion_order": False}
+_WRITING: _Settings = {"memory_limit": "128MB", "threads": 1, "preserve_insertion_order": False}
 MOST_SEGMENTS = 4
 """Segments that a reader attaches at most; each costs it some milliseconds."""
 
@@ -215,8 +215,11 @@ class VectorStore:
         with self._new_segment(dimension) as (db, name):
             for index, (file, _) in enumerate(new):
                 db.execute(f"ATTACH '{_quoted(self._folder / file)}' AS s{index} (READ_ONLY)")
-            union = " UNION ALL ".join(f"FROM s{index}.vectors" for index in range(len(new)))
-            db.execute(f"INSERT INTO vectors SELECT DISTINCT ON (hash, part) * FROM ({union})")
+                # What is there already is told by its key: vectors are not held meanwhile.
+                db.execute(
+                    f"INSERT INTO vectors SELECT * FROM s{index}.vectors"
+                    " ANTI JOIN vectors USING (hash, part)"
+                )
             rows = db.execute("SELECT count(*) FROM vectors").fetchone()
             for index in range(len(new)):
                 db.execute(f"DETACH s{index}")
