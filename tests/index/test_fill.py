@@ -87,7 +87,7 @@ def test_a_hash_that_begins_or_ends_in_zeros_is_none_the_less_itself(catalog, st
     monkeypatch.setattr(
         catalog, "text_hashes_in_order", lambda: (name.hex() for name in reversed(hashes))
     )
-    monkeypatch.setattr(store, "digests", lambda: hashes[1])
+    monkeypatch.setattr(store, "packed_digests", lambda: hashes[1])
     waiting = pending_texts(catalog, store)
     assert waiting.digests == hashes[3] + hashes[2] + hashes[0]
 

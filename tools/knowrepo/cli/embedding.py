@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -104,6 +103,7 @@ def _stoppable() -> Iterator[None]:
 def _estimating(bar: Progress, name: str) -> Progress:
     """Return what tells a bar, and says once how long it will take where nobody sees a bar."""
     import sys
+    import time
 
     from knowrepo.index.fill import BATCH, SECONDS
 

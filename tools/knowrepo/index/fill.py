@@ -61,7 +61,7 @@ def pending_texts(catalog: Catalog, store: VectorStore) -> Pending:
     import numpy as np
 
     ordered = np.frombuffer(_packed(catalog.text_hashes_in_order()), dtype=f"S{_DIGEST}")
-    have = np.frombuffer(store.digests(), dtype=f"S{_DIGEST}")
+    have = np.frombuffer(store.packed_digests(), dtype=f"S{_DIGEST}")
     distinct, first = np.unique(ordered, return_index=True)
     lacking = first[~np.isin(distinct, have)]
     lacking.sort()

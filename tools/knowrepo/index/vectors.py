@@ -74,7 +74,7 @@ class VectorStore:
             rows = db.execute(f"SELECT DISTINCT hash FROM ({table})").fetchall()
         return {text_hash.hex for (text_hash,) in rows}
 
-    def digests(self) -> bytes:
+    def packed_digests(self) -> bytes:
         """Return the hashes of all texts that have a vector, 16 bytes each; raises KnowError."""
         packed = bytearray()
         with self._readable(), self._attached() as (db, table):
