@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from knowrepo.git.layout import Repository, repository_at
+from knowrepo.index.catalog import Catalog
 from knowrepo.index.embed import Passage, Query
 
 if TYPE_CHECKING:
@@ -48,6 +49,13 @@ def make_repository(folder: Path) -> Repository:
     (folder / "concepts").mkdir()
     (folder / "sessions").mkdir()
     return repository_at(folder.resolve())
+
+
+def catalog_file(repository: Repository) -> Path:
+    """The file that the catalog lies in now."""
+    file = Catalog.file(repository.catalog)
+    assert file is not None
+    return file
 
 
 @contextmanager

@@ -9,11 +9,13 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from helpers import (
     SESSION,
     Result,
     assistant,
+    catalog_file,
     concept,
     git,
     jsonl,
@@ -24,6 +26,7 @@ from helpers import (
     write,
 )
 from knowrepo.git.layout import Repository
+from knowrepo.index import build
 
 
 @pytest.fixture
@@ -125,8 +128,8 @@ def test_status_says_what_is_there_and_what_is_not(know, filled, monkeypatch, tm
     assert "not built" in know("status").out
     know("index")
     status = know("status").out
-    assert "concepts:     1" in status
-    assert "none; run `know model pull`" in status
+    assert "1 concept, " in status
+    assert "none; `know model pull` brings one" in status
 
 
 def test_index_without_a_model_indexes_words_and_says_so(know, filled, monkeypatch, tmp_path):
@@ -335,6 +338,10 @@ def test_a_bug_is_said_to_be_ours_and_leaves_a_log(know, filled, monkeypatch):
     log = Path(result.err.strip().rsplit(" ", 1)[1])
     assert "Traceback" in log.read_text()
     log.unlink()
+    noted = (filled.logs / "know.log").read_text()
+    assert f"{filled.logs / 'know.log'} says where in the code" in result.err
+    assert '"run": "recall", "outcome": "bug"' in noted
+    assert "oops" not in noted
 
 
 def test_an_interrupt_exits_with_130(know, filled, monkeypatch):
@@ -430,21 +437,33 @@ def test_a_hash_before_prose_is_no_tag(know, filled):
     assert "structured" in know("recall", "#git").err
 
 
+def test_a_second_indexer_says_that_another_is_at_work_and_ends_well(know, filled, monkeypatch):
+    refresh = build.refresh
+    monkeypatch.setattr(build, "refresh", lambda *a, **k: refresh(*a, **{**k, "wait": 0.0}))
+    filled.locks.mkdir(parents=True, exist_ok=True)
+    with FileLock(filled.locks / "catalog.lock"):
+        result = know("index", "--no-vectors")
+    assert result.code == 0
+    assert result.out == ""
+    assert "another process is indexing" in result.err
+
+
 def test_a_damaged_catalog_is_said_to_be_and_built_anew(know, filled):
     for number in range(60):
         write(filled, f"concepts/c{number}.md", concept(f"C{number}", body="word " * 200))
     know("index", "--no-vectors")
-    with filled.catalog.open("r+b") as stream:
+    file = catalog_file(filled)
+    with file.open("r+b") as stream:
         size = stream.seek(0, 2)
         stream.seek(8192)
         stream.write(b"\xa5" * (size - 8192))
-    for leftover in filled.catalog.parent.glob("catalog.db-*"):
+    for leftover in file.parent.glob(f"{file.name}-*"):
         leftover.unlink()
     assert "damaged" in know("status").out
     one_line_error(know("recall", "word"), 1, "damaged", "built anew")
     assert know("recall", "word").out
     for table in ("terms", "chunks", "words"):
-        with closing(sqlite3.connect(filled.catalog)) as connection, connection:
+        with closing(sqlite3.connect(catalog_file(filled))) as connection, connection:
             connection.execute(f"DROP TABLE {table}")
         assert know("recall", "word", "zebra").code == 1
         assert know("recall", "word", "zebra").out

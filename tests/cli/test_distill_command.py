@@ -7,7 +7,17 @@ from typing import Any
 
 import pytest
 
-from helpers import assistant, concept, git, jsonl, tool_call, tool_result, user, write
+from helpers import (
+    assistant,
+    catalog_file,
+    concept,
+    git,
+    jsonl,
+    tool_call,
+    tool_result,
+    user,
+    write,
+)
 from knowrepo.cli import distill as command
 from line_finder import LineFinder
 
@@ -251,7 +261,7 @@ def test_tags_are_the_bundles_own_and_no_word_that_is_everywhere(know, archive, 
 def test_a_damaged_catalog_and_tag_index_only_cost_tags(know, archive, repository, rules, damage):
     archive("The root cause is that the ledger dropped the tombstone of the manifest.")
     assert know("index").code == 0
-    repository.catalog.write_bytes(damage)
+    catalog_file(repository).write_bytes(damage)
     write(repository, "concepts/tag_index.jsonl", "no json\n")
     done = know("distill", "--json", "--dry-run")
     assert done.code == 0

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from helpers import SESSION, assistant, jsonl, make_repository, tool_result, user
+from helpers import SESSION, assistant, catalog_file, jsonl, make_repository, tool_result, user
 from knowrepo.cli.sessions import _fit
 from knowrepo.sessions.export import FORMATS
 
@@ -114,7 +114,7 @@ def test_the_catalog_is_believed_only_about_sessions_that_have_not_changed(know,
 def test_a_list_needs_no_catalog_that_can_be_read(know, filled):
     before = know("sessions").out
     know("index", "--no-vectors")
-    filled.catalog.write_bytes(b"SQLite format 3\0" + os.urandom(8192))
+    catalog_file(filled).write_bytes(b"SQLite format 3\0" + os.urandom(8192))
     assert know("sessions").out == before
 
 

@@ -2,12 +2,21 @@ from __future__ import annotations
 
 import contextlib
 import os
-import random
 
 import pytest
 from filelock import FileLock
 
-from helpers import assistant, concept, git, make_repository, part_ways, transcript, user, write
+from helpers import (
+    assistant,
+    catalog_file,
+    concept,
+    git,
+    jsonl,
+    make_repository,
+    transcript,
+    user,
+    write,
+)
 from knowrepo.concepts import bundle
 from knowrepo.errors import KnowError
 from knowrepo.git.layout import Repository
@@ -283,22 +292,44 @@ def test_a_damaged_catalog_is_built_anew(repository):
     for number in range(60):
         write(repository, f"concepts/c{number}.md", concept(f"C{number}", body="x " * 200))
     refresh(repository)
-    size = repository.catalog.stat().st_size
-    with repository.catalog.open("r+b") as stream:
+    file = catalog_file(repository)
+    size = file.stat().st_size
+    with file.open("r+b") as stream:
         stream.seek(8192)
         stream.write(os.urandom(size - 8192))
-    for leftover in repository.catalog.parent.glob("catalog.db-*"):
+    for leftover in file.parent.glob(f"{file.name}-*"):
         leftover.unlink()
     refresh(repository)
     assert len(paths(repository)) == 60
 
 
-def test_what_is_in_conflict_stays_as_it_was(repository):
-    part_ways(repository)
+@pytest.mark.parametrize("anew", [False, True], ids=["as it was", "built anew"])
+def test_of_what_is_in_conflict_our_side_is_indexed(repository, commit, anew):
+    session = repository.sessions / "claude" / "x.jsonl"
+    session.parent.mkdir()
+    write(repository, "concepts/a.md", concept("Base"))
+    session.write_bytes(jsonl([user("base", 1)]))
+    commit()
+    for branch in ("theirs", "ours"):
+        git(repository.root, "checkout", "-q", "-B", branch, "main")
+        write(repository, "concepts/a.md", concept(branch))
+        session.write_bytes(jsonl([user("base", 1), user(f"word {branch}", 2)]))
+        commit()
     refresh(repository)
-    git(repository.root, "merge", "-q", "one", check=False)
-    refresh(repository)
-    assert paths(repository) == {"concepts/a.md"}
+    git(repository.root, "merge", "-q", "theirs", check=False)
+    assert b"<<<<<<<" in session.read_bytes()
+    if anew:
+        Catalog.discard(repository.catalog)
+    assert refresh(repository).notes == ()
+    catalog = Catalog.open(repository.catalog)
+    assert catalog is not None
+    with catalog:
+        concepts = catalog.newest(9, Filter(kind="concept"))
+        found = [document.title for document in concepts]
+        words = [len(catalog.lexical([word], 9, Filter())) for word in ("ours", "theirs")]
+    assert found == ["ours"]
+    assert words == [2, 0]  # the concept and the session
+    assert not (repository.locks / "ours").exists()
     with pytest.raises(KnowError, match="in conflict"):
         bundle.write_generated(repository)
 
@@ -329,49 +360,3 @@ def test_a_link_in_the_place_of_the_sessions_is_not_followed(repository, tmp_pat
     repository.sessions.symlink_to(tmp_path / "outside")
     with pytest.raises(KnowError, match="leads out of the repository"):
         refresh(repository)
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_after_any_history_the_catalog_is_what_a_rebuild_gives(tmp_path, seed):
-    choose = random.Random(seed)
-    repository = make_repository(tmp_path / "memory")
-    records = [user("one", 1)]
-    for step in range(14):
-        action = choose.choice(["add", "edit", "delete", "rename", "session", "branch", "stash"])
-        names = sorted(p.name for p in repository.concepts.glob("*.md"))
-        if action == "add" or not names:
-            title = choose.choice(["one", "two", "three"])
-            text = concept(title, tags=[f"tag{step % 2}"], body=f"# H\n\nfour {step}")
-            write(repository, f"concepts/c{step}.md", text)
-        elif action == "edit":
-            name = choose.choice(names)
-            write(repository, f"concepts/{name}", concept(f"two {step}", body="three"))
-        elif action == "delete":
-            git(repository.root, "rm", "-qf", f"concepts/{choose.choice(names)}")
-        elif action == "rename":
-            name = choose.choice(names)
-            git(repository.root, "mv", "-f", f"concepts/{name}", f"concepts/r{step}.md")
-        elif action == "session":
-            records.append(user(f"three {step}", len(records) + 1))
-            archive_session(repository, tmp_path / "in", records)
-        elif action == "branch":
-            git(repository.root, "add", "-A")
-            git(repository.root, "commit", "-qm", "x", "--allow-empty")
-            git(
-                repository.root,
-                "checkout",
-                "-q",
-                "-B",
-                f"b{step}",
-                choose.choice(["HEAD", "HEAD^0"]),
-            )
-        else:
-            git(repository.root, "stash", check=False)
-        if choose.random() < 0.7:
-            refresh(repository)
-    refresh(repository)
-    now = rows(repository)
-    for leftover in repository.catalog.parent.glob("catalog.db*"):
-        leftover.unlink()
-    build.refresh(repository)
-    assert now == rows(repository)

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from pathlib import Path
 
 import pytest
 
@@ -169,7 +168,7 @@ def test_another_version_is_built_anew(tmp_path, monkeypatch):
     path = tmp_path / "catalog.db"
     with Catalog.create(path) as old:
         put(old, "a", "text")
-    for module in ("schema", "store"):
+    for module in ("schema", "opening"):
         monkeypatch.setattr(f"knowrepo.index.catalog.{module}.VERSION", "99.0.0")
     assert Catalog.open(path) is None
     with Catalog.create(path) as new:
@@ -179,7 +178,7 @@ def test_another_version_is_built_anew(tmp_path, monkeypatch):
 @pytest.mark.parametrize("content", [b"not a database at all, but longer than a header" * 9, b""])
 def test_a_damaged_catalog_is_built_anew(tmp_path, content):
     path = tmp_path / "catalog.db"
-    path.write_bytes(content)
+    path.with_name(f"catalog-{schema.VERSION}-1.db").write_bytes(content)
     assert Catalog.open(path) is None
     with Catalog.create(path) as new:
         assert new.counts()["chunks"] == 0
@@ -212,10 +211,13 @@ def test_a_wal_catalog_without_its_side_files_opens_read_only(tmp_path):
     path = tmp_path / "catalog.db"
     with Catalog.create(path) as made:
         put(made, "a", "text")
-    copy = Path(tmp_path / "copy.db")
-    copy.write_bytes(path.read_bytes())
+    made_file = Catalog.file(path)
+    assert made_file is not None
+    copy = tmp_path / "copy" / made_file.name
+    copy.parent.mkdir()
+    copy.write_bytes(made_file.read_bytes())
     copy.chmod(0o400)
-    opened = Catalog.open(copy)
+    opened = Catalog.open(copy.with_name(path.name))
     assert opened is not None
     with opened:
         assert found(opened, "text") == ["text"]

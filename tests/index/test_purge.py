@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from filelock import FileLock
 
-from helpers import SESSION, WordEmbedder, assistant, jsonl, user
+from helpers import SESSION, WordEmbedder, assistant, catalog_file, jsonl, user
 from knowrepo.errors import KnowError
 from knowrepo.index import purge as module
 from knowrepo.index.build import refresh
@@ -58,11 +58,11 @@ def test_catalogs_of_all_work_trees_go_and_one_in_use_stops_it(repository, monke
     ]
     for folder in folders:
         folder.mkdir(parents=True)
-        (folder / "catalog.db").write_text("zebra")
-        (folder / "catalog.db-wal").write_text("zebra")
+        (folder / "catalog-3.1.2-7.db").write_text("zebra")
+        (folder / "catalog-2.1.1-4.db-wal").write_text("zebra")
     with FileLock(folders[1] / "catalog.lock"), pytest.raises(KnowError, match="is indexing"):
         purge(repository, set())
-    assert all((folder / "catalog.db").is_file() for folder in folders)
+    assert all((folder / "catalog-3.1.2-7.db").is_file() for folder in folders)
     purge(repository, set())
-    assert not any(list(folder.glob("catalog.db*")) for folder in folders)
-    assert repository.catalog.is_file()
+    assert not any(list(folder.glob("catalog*.db*")) for folder in folders)
+    assert catalog_file(repository).is_file()

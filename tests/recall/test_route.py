@@ -191,7 +191,7 @@ def test_a_read_only_git_directory_still_answers():
         write(repository, "concepts/a.md", concept("A title", tags=["git"]))
         refresh(repository)
         know = repository.git_dir / "know"
-        for leftover in know.glob("catalog.db-*"):
+        for leftover in know.glob("catalog*.db-*"):
             leftover.unlink()
         write(repository, "concepts/b.md", concept("Newer", tags=["git"]))
         know.chmod(0o555)

@@ -17,6 +17,17 @@ def size(number: int) -> str:
     return f"{value:.1f} GB"
 
 
+def rate(a_second: float, *, in_bytes: bool = False) -> str:
+    """Return how fast something goes, in the unit in which that is a number: `12.3/s`, `20/min`."""
+    if in_bytes:
+        return f"{size(int(a_second))}/s"
+    if a_second >= 99.5:
+        return f"{a_second:,.0f}/s"
+    if a_second >= 1:
+        return f"{a_second:.1f}/s"
+    return f"{a_second * 60:.0f}/min" if a_second * 60 >= 1 else f"{a_second * 3600:.0f}/h"
+
+
 def count(number: int, thing: str) -> str:
     """Return a number with the thing that it counts."""
     return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"

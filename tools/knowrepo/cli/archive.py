@@ -17,7 +17,7 @@ from knowrepo.cli.common import (
     repository,
     say,
 )
-from knowrepo.cli.outcomes import print_stats, sum_up, tell
+from knowrepo.cli.outcomes import noted, print_stats, sum_up, tell
 from knowrepo.errors import UsageError
 from knowrepo.units import count
 
@@ -280,7 +280,7 @@ def run(
         tell(outcome, quiet=quiet, named=named, dry_run=dry_run)
     if projects is not None:
         projects.denied.clear()
-    with progress("archiving", quiet=quiet) as advance:
+    with noted(here, told, dry_run=dry_run), progress("archiving", quiet=quiet) as advance:
         seen: set[Path] = set()
         for outcome in outcomes:
             seen.add(outcome.source)

@@ -184,31 +184,51 @@ def _folders(folder: Path) -> set[str]:
 
 
 @contextlib.contextmanager
-def progress(label: str, *, quiet: bool) -> Iterator[Callable[[int, int], None]]:
-    """Give a function that is told (done, total); a bar shows it on a terminal."""
+def progress(
+    label: str, *, quiet: bool, in_bytes: bool = False
+) -> Iterator[Callable[[int, int], None]]:
+    """Give a function that is told (done, total); a bar shows it on a terminal.
+
+    The bar says how much of how much, how fast, and for how long still. A total of
+    0 is one that nobody knows. With ``in_bytes`` the numbers are bytes.
+    """
     if quiet or not sys.stderr.isatty():
         yield lambda _done, _total: None
         return
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     with Progress(
         TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
+        BarColumn(bar_width=24),
+        TextColumn("{task.fields[said]}"),
         TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,
+        # It would lead what goes to a pipe to the terminal; `_echo` makes room for lines.
+        redirect_stdout=False,
+        redirect_stderr=False,
     ) as bar:
-        task = bar.add_task(label, total=None)
+        task = bar.add_task(label, total=None, said="")
+
+        def tell(done: int, total: int) -> None:
+            speed = bar.tasks[0].finished_speed or bar.tasks[0].speed
+            said = _progress_text(done, total, speed, in_bytes=in_bytes)
+            bar.update(task, completed=done, total=total or None, said=said)
+
         _bars.append(bar)
         try:
-            yield lambda done, total: bar.update(task, completed=done, total=total)
+            yield tell
         finally:
             _bars.remove(bar)
+
+
+def _progress_text(done: int, total: int, speed: float | None, *, in_bytes: bool) -> str:
+    """Return `12/300, 4.1/s`; what is not known yet is left out."""
+    from knowrepo.units import rate, size
+
+    def amount(number: int) -> str:
+        return size(number) if in_bytes else f"{number:,}"
+
+    said = f"{amount(done)}/{amount(total)}" if total else amount(done)
+    return f"{said}, {rate(speed, in_bytes=in_bytes)}" if speed else said

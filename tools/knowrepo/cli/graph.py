@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from knowrepo.cli.common import RepoOption, progress, repository, say, show, show_json
+from knowrepo.cli.common import QuietOption, RepoOption, progress, repository, say, show, show_json
 from knowrepo.errors import UsageError
 from knowrepo.units import count
 
@@ -35,6 +35,7 @@ def graph(
         bool, typer.Option("--linked", help="Without concepts that no link touches.")
     ] = False,
     repo: RepoOption = None,
+    quiet: QuietOption = False,
 ) -> None:
     """Show which concepts link to which, as text that other programs draw.
 
@@ -55,7 +56,7 @@ def graph(
     from knowrepo.concepts.graph import build
 
     files = bundle.read_tracked(repository(repo))
-    with progress("reading", quiet=False) as tell:
+    with progress("reading", quiet=quiet) as tell:
         found = build(files, tell)
     if origin:
         found = found.around(found.find(origin), 1 if depth is None else depth)
@@ -67,7 +68,7 @@ def graph(
         show(drawing.dot(found))
     else:
         show(drawing.mermaid(found))
-    if format_ != "json":
+    if format_ != "json" and not quiet:
         _say_size(found, len(drawing.mermaid(found)) if format_ == "mermaid" else 0)
 
 

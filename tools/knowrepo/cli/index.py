@@ -30,17 +30,24 @@ def index(
       know index --no-vectors
     """
     from knowrepo.index.build import refresh
+    from knowrepo.upkeep import logs
 
     here = repository(repo)
-    with progress("indexing", quiet=quiet) as tell:
+    with logs.noted(here, "index") as what, progress("indexing", quiet=quiet) as tell:
         done = refresh(here, progress=tell, wait=5.0)
+        if not done.busy:
+            what.update(indexed=done.indexed, removed=done.removed, unreadable=len(done.notes))
     for note in done.notes:
         say(note)
     if done.busy:
-        say("another process is indexing this work tree; nothing to do")
+        if not quiet:
+            say("another process is indexing this work tree; nothing to do")
         return
     show(f"catalog: {done.indexed} documents indexed, {done.removed} removed")
     if vectors:
         from knowrepo.cli.embedding import embed
 
-        embed(here, threads, quiet=quiet)
+        with logs.noted(here, "embedding") as what:
+            embedded = embed(here, threads, quiet=quiet)
+            if embedded is not None:
+                what.update(embedded=embedded)

@@ -18,6 +18,7 @@ from knowrepo.cli import (
     archive,
     check,
     distill,
+    doctor,
     export,
     forget,
     git_calls,
@@ -64,6 +65,7 @@ _PARTS: dict[str, dict[str, tuple[Any, str]]] = {
         "recall": (recall.recall, "Look something up in concepts and sessions."),
         "index": (index.index, "Bring the catalog and the vectors up to date."),
         "status": (status.status, "Say what is indexed, what is pending, with which model."),
+        "doctor": (doctor.doctor, "Check that all that know needs is there and whole."),
     },
     "Sessions": {
         "archive": (archive.archive, "Bring sessions into the archive, redacted."),
@@ -143,7 +145,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         say(f"know: {error.filename or 'writing'}: {error.strerror or error}")
         return 1
     except Exception as error:
-        return _bug(error)
+        return _bug(error, arguments)
     return 0
 
 
@@ -168,7 +170,7 @@ def entry() -> None:
     sys.exit(code)
 
 
-def _bug(error: Exception) -> int:
+def _bug(error: Exception, arguments: Sequence[str]) -> int:
     """Say that this is ours, and keep what is needed to mend it."""
     import tempfile
     import traceback
@@ -179,5 +181,26 @@ def _bug(error: Exception) -> int:
         log.write(f"know {__version__}, Python {sys.version}\n{sys.argv[1:]!r}\n\n")
         traceback.print_exception(error, file=log)
     say(f"know: a bug: {type(error).__name__}: {error}")
+    noted = _note(error, arguments)
+    if noted:
+        say(f"  {noted} says where in the code, and nothing of yours")
     say(f"  please report it with {log.name}")
     return 3
+
+
+def _note(error: Exception, arguments: Sequence[str]) -> str:
+    """Write the bug into the log of the repository; returns the log, '' where there is none."""
+    try:
+        from itertools import pairwise
+        from pathlib import Path
+
+        from knowrepo.git.layout import open_repository
+        from knowrepo.upkeep import logs
+
+        named = [word for word in arguments if any(word in part for part in _PARTS.values())]
+        where = [Path(after) for word, after in pairwise(arguments) if word == "--repo"]
+        here = open_repository(where[0] if where else None)
+        log = logs.note_bug(here, named[0] if named else "know", error)
+    except Exception:  # the bug may be anywhere, and this is a comfort
+        return ""
+    return str(log or "")

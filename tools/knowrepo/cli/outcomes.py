@@ -1,13 +1,14 @@
-"""What `know archive` prints of what became of its sources.
+"""What `know archive` says of what became of its sources.
 
-Owns the line for each session, the summary, and what the archive costs. It
-archives nothing.
+Owns the line for each session, the summary, the line of the log, and what the
+archive costs. It archives nothing.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from knowrepo.cli.common import say, show
@@ -123,3 +124,19 @@ def print_stats(here: Repository) -> None:
     show(f"{'all':<16} {size(total):>9}")
     many = f"{count(len(sessions), 'session')} and {count(len(below), 'file')} below them"
     say(f"{many}; toolUseResult and thinking are archived and not searched")
+
+
+@contextlib.contextmanager
+def noted(here: Repository, told: list[Outcome], *, dry_run: bool) -> Iterator[None]:
+    """Write into the log what became of the sources; a run that only says so leaves no line."""
+    from knowrepo.upkeep import logs
+
+    if dry_run:
+        yield
+        return
+    with logs.noted(here, "archive") as what:
+        try:
+            yield
+        finally:
+            actions = Counter(outcome.action.replace(" ", "_") for outcome in told)
+            what.update(sorted(actions.items()))

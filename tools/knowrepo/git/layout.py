@@ -46,7 +46,7 @@ class Repository:
 
     @property
     def catalog(self) -> Path:
-        """The SQLite catalog, one for each work tree."""
+        """What names the SQLite catalog, one for each work tree; see `index.catalog.files`."""
         return self._derived(self.git_dir) / "catalog.db"
 
     @property

@@ -22,6 +22,8 @@ from knowrepo.git.layout import Repository
 
 _KEPT = frozenset({"GIT_SSH", "GIT_SSH_COMMAND", "GIT_ASKPASS", "GIT_EXEC_PATH", "GIT_TRACE"})
 _LOCKED = "another git is at work: run this again when it is done; if it crashed, remove that file"
+# The second is for a git that does not know the first: no way to fetch is allowed.
+_NO_FETCHING = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": ""}
 _WAITS = (0.05, 0.1, 0.2, 0.4, 0.8)
 
 
@@ -69,19 +71,22 @@ def git(
     *arguments: str,
     data: bytes | None = None,
     for_commit: bool = False,
+    fetching: bool = True,
     expected: tuple[int, ...] = (0,),
 ) -> bytes:
     """Run git in the root of ``repository`` and return its standard output.
 
-    Raises KnowError where it exits with another code than those ``expected``.
+    Without ``fetching`` a partial clone stays as partial as it is. Raises KnowError
+    where git exits with another code than those ``expected``.
     """
+    env = environment(repository, for_commit=for_commit)
     try:
         done = subprocess.run(
             ["git", "-C", str(repository.root), *arguments],
             input=data,
             stdin=subprocess.DEVNULL if data is None else None,
             capture_output=True,
-            env=environment(repository, for_commit=for_commit),
+            env=env if fetching else env | _NO_FETCHING,
             check=False,
         )
     except FileNotFoundError as error:
@@ -95,13 +100,16 @@ def git(
     return done.stdout
 
 
-def tracked(repository: Repository, *folders: str, for_commit: bool = False) -> dict[str, str]:
+def tracked(
+    repository: Repository, *folders: str, for_commit: bool = False, ours: bool = False
+) -> dict[str, str]:
     """Return ``{path: blob oid}`` of the regular files that the git index holds.
 
     Paths are relative to the repository's root, with `/`. Symbolic links and
-    submodules are left out, and so is a path in conflict, and one whose name is
-    not UTF-8 (see `undecodable`).
+    submodules are left out, and so is one whose name is not UTF-8 (see
+    `undecodable`), and a path in conflict; with ``ours``, our side of it is given.
     """
+    stages = (b"0", b"2") if ours else (b"0",)
     listing = git(repository, "ls-files", "--stage", "-z", "--", *folders, for_commit=for_commit)
     found: dict[str, str] = {}
     for entry in listing.split(b"\0"):
@@ -109,7 +117,7 @@ def tracked(repository: Repository, *folders: str, for_commit: bool = False) -> 
             continue
         head, _, path = entry.partition(b"\t")
         mode, oid, stage = head.split(b" ")
-        if mode.startswith(b"100") and stage == b"0":
+        if mode.startswith(b"100") and stage in stages:
             with contextlib.suppress(UnicodeDecodeError):
                 found[path.decode()] = oid.decode()
     return found
@@ -249,13 +257,15 @@ def names_in(listing: bytes) -> list[str]:
 
 def blobs(repository: Repository, oids: Sequence[str]) -> Iterator[bytes | None]:
     """Yield the content of each blob, in order; None for one that is not there."""
-    if not oids:
-        return
-    output = git(
-        repository, "cat-file", "--batch", data="".join(f"{oid}\n" for oid in oids).encode()
-    )
+    if oids:
+        names = "".join(f"{oid}\n" for oid in oids).encode()
+        yield from contents_in(git(repository, "cat-file", "--batch", data=names), len(oids))
+
+
+def contents_in(output: bytes, number: int) -> Iterator[bytes | None]:
+    """Yield the contents of so many objects that `git cat-file --batch` gave."""
     position = 0
-    for _ in oids:
+    for _ in range(number):
         end = output.index(b"\n", position)
         header = output[position:end].split(b" ")
         position = end + 1
@@ -302,7 +312,7 @@ def commit_dates(repository: Repository, folder: str) -> dict[str, str]:
         return {}
     log = git(
         repository, "log", "--no-renames", "--relative", "--name-only", "-z",
-        "--format=%x01%cI", "--", folder,
+        "--format=%x01%cI", "--", folder, fetching=False,
     )  # fmt: skip
     dates: dict[str, str] = {}
     date = ""

@@ -9,6 +9,8 @@ model is loaded here: `fill` embeds what the catalog holds.
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import math
 import os
 import stat
 import time
@@ -20,17 +22,23 @@ from filelock import FileLock, Timeout
 
 from knowrepo.concepts.model import FOLDER, is_concept_path
 from knowrepo.errors import KnowError
-from knowrepo.git import plumbing
+from knowrepo.git import partial, plumbing
 from knowrepo.git.layout import Repository
-from knowrepo.index import Progress, freshness
+from knowrepo.index import Progress, freshness, undecided
 from knowrepo.index.catalog import BEHIND, SEEN, Catalog, DamagedError, SQLiteError, told
 from knowrepo.index.documents import put_concept, put_session, put_unreadable
-from knowrepo.sessions import conflicts, store
-from knowrepo.sessions.forget import is_forgotten
+from knowrepo.sessions import store
+from knowrepo.sessions.forget import TOMBSTONE, is_forgotten
 from knowrepo.sessions.tracked import session_of
 
 _SECONDS_A_TRANSACTION = 0.2
 _BATCH = 64
+_FORGOTTEN = "forgotten"  # the meta key that says that the file holds what was forgotten
+_TOMBSTONES = "tombstones"  # the meta key of a digest of their paths
+_EMPTY = frozenset(
+    hashlib.new(name, b"blob 0\0", usedforsecurity=False).hexdigest() for name in ("sha1", "sha256")
+)
+"""git's names of the empty content."""
 _BY_COMMIT = "commit"  # the stamp of a concept whose date is that of its last commit
 BYTES_A_SECOND = 4_000_000
 """What a session is indexed at, roughly: a larger one does not fit a recall's time."""
@@ -59,6 +67,7 @@ class _Source:
     path: str
     mark: str  # a concept's blob oid, a session's stamp
     size: int = 0  # bytes of a session
+    ours: undecided.OurSide | None = None  # of a session in conflict
 
 
 def refresh(
@@ -99,6 +108,18 @@ def discard(repository: Repository) -> None:
         Catalog.discard(repository.catalog)
 
 
+def difference(repository: Repository, catalog: Catalog) -> freshness.Difference:
+    """Say how far a catalog is from the present state, by names and marks; reads no content."""
+    known = catalog.states()
+    present = {source.key: source for source in _sources(repository, [])}
+    new = [source for source in present.values() if not _is_known(source, known)]
+    return freshness.Difference(
+        added=sum(source.key not in known for source in new),
+        changed=sum(source.key in known for source in new),
+        removed=sum(key not in present for key in known),
+    )
+
+
 def _refresh(repository: Repository, budget: float | None, progress: Progress) -> Refreshed:
     with told(repository.catalog), Catalog.create(repository.catalog) as catalog:
         return _bring_up(repository, catalog, budget, progress)
@@ -107,59 +128,109 @@ def _refresh(repository: Repository, budget: float | None, progress: Progress) -
 def _bring_up(
     repository: Repository, catalog: Catalog, budget: float | None, progress: Progress
 ) -> Refreshed:
-    started = time.monotonic()
+    until = math.inf if budget is None else time.monotonic() + budget
+    undecided.clear(repository)
     signature = freshness.take(repository)  # before the look, so that a later change shows
     known = catalog.states()
-    present = {source.key: source for source in _sources(repository)}
-    # What a merge left in conflict stays as it was until a person has decided.
-    undecided = _undecided(repository)
-    gone = [key for key in known if key not in present and key not in undecided]
-    changed = [
-        source
-        for source in present.values()
-        if source.key not in undecided and not _is_known(source, known)
-    ]
+    tombstones: list[str] = []
+    present = {source.key: source for source in _sources(repository, tombstones)}
+    gone = [key for key in known if key not in present]
+    changed = [source for source in present.values() if not _is_known(source, known)]
     changed.sort(key=lambda s: (not _is_concept(s), s.path))
     most = None if budget is None else int(budget * BYTES_A_SECOND)
     late = [source for source in changed if most is not None and source.size > most]
     changed = [source for source in changed if most is None or source.size <= most]
     too_large = len(late)
-    with catalog.transaction():
-        for key in gone:
-            catalog.remove(key)
+    with catalog.transaction():  # at once, however many: removing them may take long
+        catalog.leave(gone)
+        if any(_was_forgotten(repository, key) for key in gone):
+            catalog.set_meta(_FORGOTTEN, "1")
+        _heed(catalog, tombstones)
     done = 0
     notes: list[str] = []
-    while done < len(changed):
-        if budget is not None and time.monotonic() - started > budget:
-            break
+    while done < len(changed) and time.monotonic() < until:
         with catalog.transaction():
             done = _index_some(repository, catalog, changed, done, notes, late, most)
         progress(done, len(changed))
     behind = len(changed) - done + len(late)
+    settled = _remove(catalog, gone, until) and not behind
+    if settled and budget is None:  # reading the history, and all of the file, may take long
+        _date_by_commit(repository, catalog, notes)
+        _purge_forgotten(catalog, notes)
+    settled = settled and not catalog.meta(_FORGOTTEN)
     with catalog.transaction():
-        if not behind and budget is None:  # reading the history may take long
-            _date_by_commit(repository, catalog)
         catalog.set_meta(BEHIND, str(behind))
-        catalog.set_meta(SEEN, signature.dumps() if not behind else "")
+        catalog.set_meta(SEEN, signature.dumps() if settled else "")
     indexed = done - (len(late) - too_large)
     return Refreshed(indexed, len(gone), behind, notes=tuple(notes))
 
 
-def _undecided(repository: Repository) -> set[str]:
-    """Return the keys of the concepts and sessions that a merge left in conflict."""
-    found = {path.rpartition(".")[0] for path in plumbing.unmerged(repository, FOLDER)}
-    return found | {f"sessions/{name}" for name in conflicts.unmerged(repository)}
+def _remove(catalog: Catalog, gone: list[str], until: float) -> bool:
+    """Remove documents that are hidden already; says whether all are removed."""
+    waiting = gone[::-1]
+    while waiting and time.monotonic() < until:
+        soon = min(until, time.monotonic() + _SECONDS_A_TRANSACTION)
+        with catalog.transaction():
+            while waiting and time.monotonic() < soon:
+                if catalog.remove(waiting[-1], most=_BATCH):
+                    waiting.pop()
+    return not waiting
 
 
-def _sources(repository: Repository) -> Iterator[_Source]:
-    for path, oid in plumbing.tracked(repository, FOLDER).items():
-        if is_concept_path(path):
+def _was_forgotten(repository: Repository, key: str) -> bool:
+    if key.startswith(f"{FOLDER}/"):
+        return False
+    name = session_of(repository, repository.root / f"{key}{store.SUFFIX}")
+    return name is not None and is_forgotten(repository, name)
+
+
+def _heed(catalog: Catalog, tombstones: list[str]) -> None:
+    """Throw other versions' catalogs away that have not heeded the tombstones there are.
+
+    They may hold what was forgotten, and perhaps none of their runs comes to take it out.
+    """
+    joined = "\n".join(sorted(tombstones))
+    digest = hashlib.sha1(joined.encode(), usedforsecurity=False).hexdigest()
+    if catalog.meta(_TOMBSTONES) == digest:
+        return
+    catalog.set_meta(_TOMBSTONES, digest)
+    if tombstones:
+        catalog.discard_others(but={_TOMBSTONES: digest, _FORGOTTEN: ""})
+
+
+def _purge_forgotten(catalog: Catalog, notes: list[str]) -> None:
+    """Take what a tombstone from another clone removed out of the catalog's file as well."""
+    if not catalog.meta(_FORGOTTEN):
+        return
+    try:
+        catalog.purge()
+    except (SQLiteError, OSError) as error:
+        notes.append(f"what was forgotten still lies in free pages of the catalog: {error}")
+        return
+    with catalog.transaction():
+        catalog.set_meta(_FORGOTTEN, "")
+
+
+def _sources(repository: Repository, tombstones: list[str]) -> Iterator[_Source]:
+    """Yield what is to be indexed; the tombstones on the way are added to ``tombstones``."""
+    # Of what a merge left in conflict, our side counts until a person has decided.
+    for path, oid in plumbing.tracked(repository, FOLDER, ours=True).items():
+        # `git add --intent-to-add` announces a file, and gives git no content yet.
+        if is_concept_path(path) and oid not in _EMPTY:
             yield _Source(path.removesuffix(".md"), path, oid)
+    sides = undecided.our_sides(repository)
+    for key, side in sides.items():
+        if side is not None:
+            yield _Source(key, side.path, side.mark, ours=side)
     for folder, _, names in os.walk(repository.inside(repository.sessions)):
         for name in names:
             full = Path(folder, name)
             path = full.relative_to(repository.root).as_posix()
+            if name.endswith(TOMBSTONE) and _is_text(path):
+                tombstones.append(path)
             if not name.endswith(".jsonl") or name.startswith(".") or not _is_text(path):
+                continue
+            if path.removesuffix(".jsonl") in sides:
                 continue
             with contextlib.suppress(FileNotFoundError):  # gone since we looked
                 if stat.S_ISREG(full.lstat().st_mode) and not _is_left_out(repository, full):
@@ -209,7 +280,7 @@ def _index_some(
     contents = dict(
         zip(
             (source.key for source in concepts),
-            plumbing.blobs(repository, [source.mark for source in concepts]),
+            partial.blobs(repository, [source.mark for source in concepts]),
             strict=True,
         )
     )
@@ -220,10 +291,15 @@ def _index_some(
             continue
         try:
             with catalog.part():
-                if source.key in contents:
-                    put_concept(catalog, source.path, source.mark, content)
+                if source.key not in contents:
+                    _put_session(repository, catalog, source)
+                elif contents[source.key] is None:
+                    notes.append(
+                        f"{source.path}: not indexed: this clone lacks its content; check it out"
+                    )
+                    put_unreadable(catalog, source.path, "")  # it may be here the next time
                 else:
-                    put_session(catalog, repository.root, source.path, source.mark)
+                    put_concept(catalog, source.path, source.mark, content)
         except FileNotFoundError:
             pass  # gone since we looked; the next run removes it
         except OSError as error:  # it may be readable tomorrow: what is known of it stays
@@ -243,16 +319,30 @@ def _index_some(
     return start + len(batch)
 
 
-def _date_by_commit(repository: Repository, catalog: Catalog) -> None:
+def _put_session(repository: Repository, catalog: Catalog, source: _Source) -> None:
+    if source.ours is None:
+        put_session(catalog, repository.root, source.path, source.mark)
+        return
+    with undecided.written(repository, source.ours) as folder:
+        put_session(catalog, folder, source.path, source.mark)
+
+
+def _date_by_commit(repository: Repository, catalog: Catalog, notes: list[str]) -> None:
     """Give concepts that name no date of their own that of their last commit."""
-    undated = [
-        key
+    undated = {
+        key: date
         for key, (_, stamp, date) in catalog.states().items()
         if stamp == _BY_COMMIT or not (stamp or date)
-    ]
+    }
     if not undated:
         return
-    dates = plumbing.commit_dates(repository, FOLDER)
-    for key in undated:
-        if f"{key}.md" in dates:
-            catalog.restamp(key, stamp=_BY_COMMIT, date=dates[f"{key}.md"])
+    try:
+        dates = plumbing.commit_dates(repository, FOLDER)
+    except KnowError as error:  # a clone without its older trees
+        notes.append(f"concepts have no date of a commit: {error.message}")
+        return
+    with catalog.transaction():
+        for key, before in undated.items():
+            date = dates.get(f"{key}.md", "")
+            if date != before:  # also one that was committed once, and is only staged now
+                catalog.restamp(key, stamp=_BY_COMMIT if date else "", date=date)

@@ -60,12 +60,14 @@ def pending_texts(catalog: Catalog, store: VectorStore) -> Pending:
     """Return what of a catalog has no vector: concepts first, then the newest."""
     import numpy as np
 
+    if catalog.place is None:
+        raise ValueError("a catalog in memory cannot be opened again")
     ordered = np.frombuffer(_packed(catalog.text_hashes_in_order()), dtype=f"S{_DIGEST}")
     have = np.frombuffer(store.packed_digests(), dtype=f"S{_DIGEST}")
     distinct, first = np.unique(ordered, return_index=True)
     lacking = first[~np.isin(distinct, have)]
     lacking.sort()
-    return Pending(catalog.file(), ordered[lacking].tobytes())
+    return Pending(catalog.place, ordered[lacking].tobytes())
 
 
 def embed(

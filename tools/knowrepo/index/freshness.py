@@ -44,6 +44,15 @@ class Signature:
             return cls()
 
 
+@dataclass(frozen=True)
+class Difference:
+    """How many documents a catalog lacks, has in another form, and has too many."""
+
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+
+
 def take(repository: Repository) -> Signature:
     """Return the signature of the present state."""
     now = time.time_ns()

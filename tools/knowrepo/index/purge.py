@@ -74,7 +74,7 @@ def purge(repository: Repository, texts: set[str]) -> int:
 def _catalogs(common_dir: Path) -> Iterator[Path]:
     """Yield the catalogs of all work trees, also those of which only a leftover is there."""
     for folder in ("know", "know/*", "worktrees/*/know", "worktrees/*/know/*"):
-        for path in common_dir.glob(f"{folder}/catalog.db*"):
+        for path in common_dir.glob(f"{folder}/catalog*.db*"):
             yield path.with_name("catalog.db")
 
 

@@ -307,19 +307,27 @@ class VectorStore:
             return False
         return True
 
+    def damaged(self) -> list[str]:
+        """Return the segments that cannot be read to the end; changes nothing."""
+        if self.is_empty():
+            return []
+        with duckdb.connect(config=_READING) as db:
+            found = [
+                name
+                for index, (name, rows) in enumerate(self._manifest())
+                if not (self._attach(db, name, f"r{index}") and _is_whole(db, f"r{index}", rows))
+            ]
+        # What a merge has replaced meanwhile is gone, and not damaged.
+        return [name for name, _ in self._manifest() if name in found]
+
     def repair(self) -> list[str]:
         """Set segments aside that cannot be read to the end; returns their names."""
         if self.is_empty():
             return []
-        with FileLock(self._folder / "lock"), duckdb.connect(config=_READING) as db:
-            segments = self._manifest()
-            broken = [
-                name
-                for index, (name, rows) in enumerate(segments)
-                if not (self._attach(db, name, f"r{index}") and _is_whole(db, f"r{index}", rows))
-            ]
+        with FileLock(self._folder / "lock"):
+            broken = self.damaged()
             if broken:
-                self._publish([entry for entry in segments if entry[0] not in broken])
+                self._publish([entry for entry in self._manifest() if entry[0] not in broken])
             for name in broken:
                 with contextlib.suppress(FileNotFoundError):
                     (self._folder / name).replace(self._folder / f"{name}.damaged")

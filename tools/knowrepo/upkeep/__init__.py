@@ -1,5 +1,5 @@
 """Looking after a repository's derived files: what state they are in, and what to do about it.
 
-Owns the answers of `know status`, `know doctor` and `know stats`. It prints nothing, and
-changes nothing that a check has not named.
+Owns the answers of `know status`, `know doctor` and `know stats`, and the log. It prints
+nothing, and changes nothing that a check has not named.
 """

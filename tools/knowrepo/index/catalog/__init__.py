@@ -1,15 +1,16 @@
 """The catalog: every document, name, term and chunk of a work tree, in one SQLite file.
 
-Owns SQLite: the schema and how the file is opened (`schema`), the statements
-that ask (`queries`) and those that change (`store`). In WAL mode readers never
-wait for the one writer and always see a whole state. The catalog is derived: a
-file of another schema, analyser or chunk rule, or a damaged one, is thrown away
-and built anew. What to put in is `index.build`'s business, what to make of an
-answer is `recall`'s.
+Owns SQLite: the schema (`schema`), in which file a catalog lies (`files`), how it
+is opened and changed as a whole (`opening`), the statements that ask (`queries`)
+and those that change (`store`). In WAL mode readers never wait for the one writer
+and always see a whole state. The catalog is derived: another schema, analyser or
+chunk rule has a file of its own, and a damaged one is thrown away and built anew.
+What to put in is `index.build`'s business, what to make of an answer is `recall`'s.
 """
 
+from knowrepo.index.catalog.opening import DamagedError, SQLiteError, told
 from knowrepo.index.catalog.rows import BEHIND, SEEN, Document, Field, Filter, StoredChunk
-from knowrepo.index.catalog.store import Catalog, DamagedError, SQLiteError, told
+from knowrepo.index.catalog.store import Catalog
 
 __all__ = [
     "BEHIND",

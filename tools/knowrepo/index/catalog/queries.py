@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TypeVar
 
 from knowrepo.index.catalog.rows import Document, Field, Filter, StoredChunk
@@ -20,6 +19,9 @@ _T = TypeVar("_T")
 
 class Queries:
     """The reading half of an open catalog."""
+
+    _hides = False
+    """Whether some documents are hidden, whose words can still be found."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._db = connection
@@ -48,10 +50,6 @@ class Queries:
             "sessions": rows.get("session", 0),
             "chunks": chunks,
         }
-
-    def file(self) -> Path:
-        """Return the path of the file that is open."""
-        return Path(self._db.execute("PRAGMA database_list").fetchone()[2])
 
     def text_hashes_in_order(self) -> Iterator[str]:
         """Yield the text hash of each chunk: concepts first, then the newest."""
@@ -175,7 +173,7 @@ class Queries:
         where, values = _where(only, date=_CHUNK_DATE)
         join = (
             " JOIN chunks c ON c.id = words.rowid JOIN documents d ON d.id = c.document"
-            if only
+            if only or self._hides
             else ""
         )
         rows = self._db.execute(

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sqlite3
 from pathlib import Path
 
 from knowrepo.errors import KnowError
+from knowrepo.index.catalog.files import UNFINISHED
 from knowrepo.index.text import ANALYSER
 
-SCHEMA = 2
+SCHEMA = 3
 CHUNK_RULE = 2
 """The version of the rule in `index.chunk`. It stands here because a recall
 compares it and must not import what cuts Markdown."""
 
 VERSION = f"{SCHEMA}.{ANALYSER}.{CHUNK_RULE}"
+
+WAL_BYTES = 8_388_608
+"""What is kept of a write-ahead log that has been written back."""
+_SECONDS = 30  # to wait for a reader that keeps a change of the journal waiting
 
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -37,6 +44,9 @@ CREATE TABLE documents (
     stale_after TEXT NOT NULL
 );
 CREATE INDEX documents_date ON documents (date);
+CREATE TABLE leaving (             -- documents that are gone, and not yet removed
+    document INTEGER PRIMARY KEY
+);
 CREATE TABLE tags (
     tag TEXT NOT NULL, document INTEGER NOT NULL, PRIMARY KEY (document, tag)
 ) WITHOUT ROWID;
@@ -74,19 +84,97 @@ CREATE VIRTUAL TABLE words USING fts5 (
 """
 
 
-def open_writable(path: Path) -> sqlite3.Connection:
-    """Open the file for writing, with the tables of this version."""
-    connection = sqlite3.connect(path, isolation_level=None, timeout=30)
+# Where each table names a document.
+_DOCUMENT_IN = {
+    "documents": "id", "chunks": "document", "names": "document", "terms": "document",
+    "tags": "document",
+}  # fmt: skip
+
+
+def open_writable(file: Path) -> sqlite3.Connection:
+    """Open a file for writing, with the tables of this version."""
+    connection = sqlite3.connect(file, isolation_level=None, timeout=_SECONDS)
     try:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute("PRAGMA journal_size_limit = 8388608")
+        connection.execute(f"PRAGMA journal_size_limit = {WAL_BYTES}")
         if version_of(connection) != VERSION:
             make_tables(connection)
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def open_readable(file: Path) -> sqlite3.Connection | None:
+    """Open a file for reading, in a transaction that has begun; None where it does not fit."""
+    # A WAL database on a read-only disk opens as immutable only.
+    for mode in ("mode=ro", "immutable=1"):
+        with contextlib.suppress(sqlite3.DatabaseError), contextlib.ExitStack() as opened:
+            connection = sqlite3.connect(_uri(file, mode), uri=True, isolation_level=None)
+            opened.callback(connection.close)
+            connection.execute("PRAGMA temp_store = MEMORY")
+            connection.execute("BEGIN")
+            if version_of(connection) == VERSION:
+                opened.pop_all()
+                return connection
+    return None
+
+
+def meta_of(file: Path, key: str) -> str | None:
+    """Return a value that a catalog of any version keeps; None where it cannot be asked."""
+    try:
+        with contextlib.closing(sqlite3.connect(_uri(file, "mode=ro"), uri=True)) as connection:
+            row = connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+    except sqlite3.Error:
+        return None
+    return row[0] if row else ""
+
+
+def _uri(file: Path, mode: str) -> str:
+    return f"file:{str(file).replace('%', '%25').replace('?', '%3f').replace('#', '%23')}?{mode}"
+
+
+def hide_leaving(connection: sqlite3.Connection) -> bool:
+    """Hide the documents that are gone from a reader; says whether there are any.
+
+    SQLite looks for a name among the temporary ones first: a view of a table's
+    own name stands before it.
+    """
+    if not connection.execute("SELECT 1 FROM leaving LIMIT 1").fetchone():
+        return False
+    for table, column in _DOCUMENT_IN.items():
+        connection.execute(
+            f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table}"
+            f" WHERE {column} NOT IN (SELECT document FROM main.leaving)"
+        )
+    return True
+
+
+def written_back(connection: sqlite3.Connection) -> bool:
+    """Empty the write-ahead log; False where a reader still needs it. Waits for nobody."""
+    connection.execute("PRAGMA busy_timeout = 0")
+    try:
+        busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {_SECONDS * 1000}")
+    return not busy
+
+
+def copy(connection: sqlite3.Connection, file: Path) -> None:
+    """Publish a copy of a database, without free pages, as ``file``, which must not be there."""
+    new = file.with_name(file.name + UNFINISHED)
+    new.unlink(missing_ok=True)
+    try:
+        connection.execute("VACUUM INTO ?", (str(new),))
+        open_writable(new).close()  # in WAL mode, with nothing beside it
+        with new.open("rb+") as stream:
+            os.fsync(stream.fileno())
+        new.rename(file)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            new.unlink(missing_ok=True)
+        raise
 
 
 def version_of(connection: sqlite3.Connection) -> str:

@@ -1,18 +1,12 @@
-"""Opening a catalog and changing what it holds."""
+"""Changing what a catalog holds."""
 
 from __future__ import annotations
 
-import contextlib
-import re
-import sqlite3
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterable
 from typing import Any
 
-from knowrepo.errors import KnowError
-from knowrepo.index.catalog.queries import Queries
+from knowrepo.index.catalog.opening import Opened
 from knowrepo.index.catalog.rows import Document, Field, StoredChunk
-from knowrepo.index.catalog.schema import VERSION, make_tables, open_writable, version_of
 from knowrepo.index.text import analysed
 
 _CHUNK_FIELDS = tuple(
@@ -20,129 +14,8 @@ _CHUNK_FIELDS = tuple(
 )
 
 
-SQLiteError = sqlite3.Error
-"""What concerns the file, not what is put into it; see `told`."""
-_DAMAGE = re.compile("malformed|no such table|no such column|vtable constructor")
-
-
-class DamagedError(KnowError):
-    """A catalog that SQLite cannot read: to be thrown away and built anew."""
-
-
-@contextlib.contextmanager
-def told(path: Path) -> Iterator[None]:
-    """Turn what SQLite says of the file at ``path`` into our own errors."""
-    try:
-        yield
-    except sqlite3.OperationalError as error:
-        if _DAMAGE.search(str(error)):
-            raise DamagedError(f"{path}: the catalog is damaged: {error}") from error
-        raise _unwritable(path, str(error)) from error
-    except sqlite3.DatabaseError as error:
-        raise DamagedError(f"{path}: the catalog is damaged: {error}") from error
-
-
-def _unwritable(path: Path, reason: str) -> KnowError:
-    return KnowError(
-        f"{path}: the catalog cannot be written: {reason}",
-        hint="make the git directory writable, free some space, or work in a clone of yours",
-    )
-
-
-class Catalog(Queries):
+class Catalog(Opened):
     """An open catalog. Use it as a context manager, or close it."""
-
-    @classmethod
-    def create(cls, path: Path) -> Catalog:
-        """Open the catalog for writing; make or remake it where it does not fit.
-
-        Raises KnowError where it cannot be written.
-        """
-        with told(path):
-            try:
-                path.parent.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise _unwritable(path, error.strerror or str(error)) from error
-            try:
-                return cls(open_writable(path))
-            except sqlite3.OperationalError:
-                raise
-            except sqlite3.DatabaseError:
-                cls.discard(path)
-                return cls(open_writable(path))
-
-    @classmethod
-    def discard(cls, path: Path) -> None:
-        """Throw a catalog away. It is derived, so that costs only time."""
-        for leftover in path.parent.glob(f"{path.name}*"):
-            leftover.unlink(missing_ok=True)
-
-    @classmethod
-    def open(cls, path: Path) -> Catalog | None:
-        """Open the catalog for reading; None where there is none that fits.
-
-        All that is read until it is closed is of one state.
-        """
-        if not path.is_file():
-            return None
-        uri = "file:" + str(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-        # A WAL database on a read-only disk opens as immutable only.
-        for mode in ("mode=ro", "immutable=1"):
-            connection = sqlite3.connect(f"{uri}?{mode}", uri=True, isolation_level=None)
-            try:
-                connection.execute("BEGIN")
-                if version_of(connection) == VERSION:
-                    return cls(connection)
-            except sqlite3.DatabaseError:
-                pass
-            connection.close()
-        return None
-
-    @classmethod
-    def in_memory(cls) -> Catalog:
-        """Return an empty catalog that is kept nowhere."""
-        connection = sqlite3.connect(":memory:", isolation_level=None)
-        make_tables(connection)
-        return cls(connection)
-
-    def __enter__(self) -> Catalog:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the file."""
-        self._db.close()
-
-    @contextlib.contextmanager
-    def transaction(self) -> Iterator[None]:
-        """Make everything inside one change, or none."""
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            self._db.execute("ROLLBACK")
-            raise
-        self._db.execute("COMMIT")
-
-    @contextlib.contextmanager
-    def part(self) -> Iterator[None]:
-        """Make everything inside one part of a transaction: undone alone where it fails.
-
-        Raises ValueError where what is put contradicts itself.
-        """
-        self._db.execute("SAVEPOINT part")
-        try:
-            yield
-        except sqlite3.IntegrityError as error:
-            self._db.execute("ROLLBACK TO part")
-            raise ValueError(f"contradicts itself: {error}") from error
-        except BaseException:
-            self._db.execute("ROLLBACK TO part")
-            raise
-        finally:
-            self._db.execute("RELEASE part")
 
     def put(
         self,
@@ -232,6 +105,11 @@ class Catalog(Queries):
             " (SELECT 1 FROM terms WHERE document = ?1))",
             (number,),
         )
+        self._db.execute(
+            "DELETE FROM term_counts WHERE documents = 0"
+            " AND term IN (SELECT term FROM terms WHERE document = ?1 UNION SELECT '')",
+            (number,),
+        )
         for table, column in (
             ("tags", "document"), ("names", "document"), ("terms", "document"),
             ("documents", "id"),
@@ -239,18 +117,55 @@ class Catalog(Queries):
             self._db.execute(f"DELETE FROM {table} WHERE {column} = ?", (number,))
         return number, " ".join((title, *(tag for (tag,) in tags)))
 
-    def remove(self, key: str) -> None:
-        """Remove a document, if it is there."""
+    def remove(self, key: str, *, most: int | None = None) -> bool:
+        """Remove a document, if it is there; says whether nothing of it is left.
+
+        With ``most``, at most so many of its chunks go. Hide it before: what is
+        left of it is no whole document, and is not taken for one later.
+        """
+        if most is not None and self._shrink(key, most):
+            return False
         number, title = self._forget_front_matter(key)
         if number is not None:
             self._put_chunks(number, "", title, [])
+            self._db.execute("DELETE FROM leaving WHERE document = ?", (number,))
+        return True
 
-    def restamp(self, key: str, *, stamp: str = "", date: str = "") -> None:
-        """Note a new stamp or date of a document whose content is the same."""
-        if stamp:
-            self._db.execute("UPDATE documents SET stamp = ? WHERE key = ?", (stamp, key))
-        if date:
-            self._db.execute("UPDATE documents SET date = ? WHERE key = ?", (date, key))
+    def _shrink(self, key: str, most: int) -> bool:
+        """Remove ``most`` chunks of a document that has more than that; says whether it had."""
+        rows = self._db.execute(
+            f"SELECT c.id, {', '.join(f'c.{name}' for name in _CHUNK_FIELDS)} FROM documents d"
+            " JOIN chunks c ON c.document = d.id WHERE d.key = ? LIMIT ?",
+            (key, most + 1),
+        ).fetchall()
+        if len(rows) <= most:
+            return False
+        title = self._title_for_words(key)
+        self._forget_chunks(title, rows[:most])
+        self._db.execute("UPDATE documents SET oid = '', stamp = '' WHERE key = ?", (key,))
+        return True
+
+    def _title_for_words(self, key: str) -> str:
+        rows = self._db.execute(
+            "SELECT d.title, t.tag FROM documents d LEFT JOIN tags t ON t.document = d.id"
+            " WHERE d.key = ? ORDER BY t.tag",
+            (key,),
+        ).fetchall()
+        return " ".join((rows[0][0], *(tag for _, tag in rows if tag is not None)))
+
+    def leave(self, keys: Iterable[str]) -> None:
+        """Hide exactly these documents from readers, until they are removed or wanted again."""
+        self._db.execute("DELETE FROM leaving")
+        self._db.executemany(
+            "INSERT INTO leaving SELECT id FROM documents WHERE key = ?", [(key,) for key in keys]
+        )
+
+    def restamp(self, key: str, *, stamp: str, date: str | None = None) -> None:
+        """Note a new stamp of a document whose content is the same, and perhaps a new date."""
+        self._db.execute(
+            "UPDATE documents SET stamp = ?, date = coalesce(?, date) WHERE key = ?",
+            (stamp, date, key),
+        )
 
     def set_meta(self, key: str, value: str) -> None:
         """Keep a value."""

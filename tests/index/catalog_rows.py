@@ -1,0 +1,87 @@
+"""Everything that a catalog holds, row by row, without its own numbers."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from helpers import catalog_file
+from knowrepo.git.layout import Repository
+from knowrepo.index.build import refresh
+from knowrepo.index.catalog import Catalog
+
+Rows = dict[str, list[Any]]
+
+
+def rows_of(repository: Repository) -> Rows:
+    """Return ``{table: rows}`` of the catalog as it is."""
+    with closing(sqlite3.connect(catalog_file(repository))) as connection:
+        return _rows(connection)
+
+
+def rebuilt(repository: Repository) -> Rows:
+    """Return the same of a catalog that is built from nothing; the one there is stays."""
+    know = repository.locks
+    aside = know.with_name("know-aside")
+    know.rename(aside)
+    try:
+        refresh(repository)
+        found = rows_of(repository)
+        Catalog.discard(repository.catalog)
+        for file in know.iterdir():
+            file.unlink()
+        know.rmdir()
+    finally:
+        aside.rename(know)
+    return found
+
+
+def bytes_of(folder: Path) -> bytes:
+    """Return the bytes of all catalog files in a folder."""
+    return b"".join(file.read_bytes() for file in sorted(folder.glob("catalog*.db*")))
+
+
+def _rows(connection: sqlite3.Connection) -> Rows:
+    ask = connection.execute
+    keys = dict(ask("SELECT id, key FROM documents"))
+    uids = dict(ask("SELECT id, uid FROM chunks"))
+    found: Rows = {
+        "documents": _without(connection, "documents", {}, "id"),
+        "chunks": _without(connection, "chunks", keys, "id"),
+        "tags": _without(connection, "tags", keys),
+        "names": _without(connection, "names", keys),
+        "terms": _without(connection, "terms", keys),
+        "term_counts": _without(connection, "term_counts", {}),
+        "leaving": ask("SELECT * FROM leaving").fetchall(),
+        "sizes": sorted((uids[n], size) for n, size in ask("SELECT id, sz FROM words_docsize")),
+        "averages": _averages(ask("SELECT block FROM words_data WHERE id = 1").fetchone()[0]),
+        "waiting": ask(
+            "SELECT * FROM meta WHERE key IN ('behind', 'forgotten') AND value NOT IN ('', '0')"
+        ).fetchall(),
+    }
+    ask("CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, words, instance)")
+    words = ask("SELECT term, doc, col, offset FROM temp.vocabulary")
+    found["words"] = sorted((term, uids[doc], col, offset) for term, doc, col, offset in words)
+    assert ask("PRAGMA integrity_check").fetchall() == [("ok",)]
+    return found
+
+
+def _averages(block: bytes) -> list[bytes]:
+    return [block] if block.strip(b"\0") else []  # of no chunks
+
+
+def _without(
+    connection: sqlite3.Connection, table: str, keys: dict[int, str], *left_out: str
+) -> list[Any]:
+    cursor = connection.execute(f"SELECT * FROM {table}")
+    names = [column[0] for column in cursor.description]
+    return sorted(
+        tuple(
+            (name, keys[value] if name == "document" else value)
+            for name, value in zip(names, row, strict=True)
+            if name not in left_out
+        )
+        for row in cursor
+    )

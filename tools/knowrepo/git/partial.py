@@ -1,0 +1,44 @@
+"""Reading what a clone has, where it may be a partial one; nothing is fetched.
+
+Git fetches an object that a partial clone lacks when it is asked for, one at a
+time, and fails where there is no network. An index must do neither by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from knowrepo.errors import KnowError
+from knowrepo.git import plumbing
+from knowrepo.git.layout import Repository
+
+
+def blobs(repository: Repository, oids: Sequence[str]) -> Iterator[bytes | None]:
+    """Yield the content of each blob, in order; None for one that is not here."""
+    if not oids:
+        return
+    asked = list(oids)
+    try:
+        output = _batch(repository, asked)
+    except KnowError:
+        here = _all_objects(repository)  # git gives up at the first that it would have to fetch
+        asked = [oid for oid in oids if oid in here]
+        if len(asked) == len(oids):
+            raise
+        output = _batch(repository, asked) if asked else b""
+    found = dict(zip(asked, plumbing.contents_in(output, len(asked)), strict=True))
+    for oid in oids:
+        yield found.get(oid)
+
+
+def _batch(repository: Repository, oids: Iterable[str]) -> bytes:
+    names = "".join(f"{oid}\n" for oid in oids).encode()
+    return plumbing.git(repository, "cat-file", "--batch", data=names, fetching=False)
+
+
+def _all_objects(repository: Repository) -> set[str]:
+    listing = plumbing.git(
+        repository, "cat-file", "--batch-all-objects", "--unordered",
+        "--batch-check=%(objectname)", fetching=False,
+    )  # fmt: skip
+    return set(listing.decode().split())
