@@ -7,7 +7,7 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -166,6 +166,10 @@ class WordEmbedder:
     def embed_passage(self, passage: Passage) -> list[Vector]:
         self.passages.append(passage)
         return [self._vector(passage)]
+
+    def embed_passages(self, passages: Iterable[Passage]) -> Generator[list[Vector], None, None]:
+        for passage in passages:
+            yield self.embed_passage(passage)
 
     def embed_query(self, query: Query) -> Vector:
         return self._vector(query)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from knowrepo.errors import ModelError
-from knowrepo.index import embed, models
+from knowrepo.index import embed, llama, models
 from knowrepo.index.embed import LlamaEmbedder, Passage, Query
 
 pytestmark = pytest.mark.model
@@ -64,8 +64,8 @@ def test_any_text_has_a_vector(embedder, text):
 
 
 def test_special_tokens_in_a_text_are_only_text(embedder):
-    plain = embedder._tokens("a [SEP] b")
-    assert plain.count(102) == 1  # the one that ends every passage
+    tokens = llama.tokens(embedder._vocabulary, "a [SEP] b", begin=True)
+    assert tokens.count(102) == 1  # the one that ends every passage
 
 
 def test_it_agrees_with_the_published_model(embedder):
@@ -78,7 +78,7 @@ def test_it_agrees_with_the_published_model(embedder):
 
 def test_nothing_is_written_to_the_processs_own_streams(model):
     code = (
-        "from knowrepo.index import embed, models\n"
+        "from knowrepo.index import embed, llama, models\n"
         "m = models.current()\n"
         "e = embed.LlamaEmbedder(m)\n"
         "e.embed_query(embed.Query('x'))\n"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from knowrepo.cli.common import progress, say, show
@@ -9,7 +11,12 @@ from knowrepo.errors import KnowError
 
 if TYPE_CHECKING:
     from knowrepo.git.layout import Repository
+    from knowrepo.index import Progress
+    from knowrepo.index.fill import Pending
+    from knowrepo.index.models import Model
     from knowrepo.index.vectors import VectorStore
+
+_WORTH_SAYING = 10.0  # seconds that are still to go
 
 
 def embed(here: Repository, threads: int, *, quiet: bool) -> int | None:
@@ -29,20 +36,18 @@ def embed(here: Repository, threads: int, *, quiet: bool) -> int | None:
         return None
     from filelock import FileLock, Timeout
 
-    from knowrepo.index.fill import embed as embed_texts
     from knowrepo.index.vectors import VectorStore
 
     store = VectorStore(here.vectors, embed.fingerprint(model))
     for name in store.repair():
         say(f"{store.folder / name}: cannot be read; set aside, and what it held is embedded anew")
     waiting = _waiting(here, store)
+    done = 0
     if waiting:
         try:
             store.folder.mkdir(parents=True, exist_ok=True)
             with FileLock(store.folder / "embedding.lock", timeout=0):
-                embedder = embed.open_embedder(model, threads=threads)
-                with progress("embedding", quiet=quiet) as tell:
-                    embed_texts(waiting, store, embedder, progress=tell)
+                done = _embed(here, waiting, store, model, threads, quiet=quiet)
         except Timeout:
             say("another process is embedding for this repository; run this again when it is done")
             return None
@@ -51,11 +56,81 @@ def embed(here: Repository, threads: int, *, quiet: bool) -> int | None:
                 f"{error.filename or store.folder}: cannot be written: {error.strerror}",
                 hint="make the git directory writable, and free some space",
             ) from error
-    show(f"vectors: {len(waiting)} texts embedded")
-    return len(waiting)
+    show(f"vectors: {done} texts embedded")
+    return done
 
 
-def _waiting(here: Repository, store: VectorStore) -> list[tuple[str, str]]:
+def _embed(
+    here: Repository,
+    waiting: Pending,
+    store: VectorStore,
+    model: Model,
+    threads: int,
+    *,
+    quiet: bool,
+) -> int:
+    """Embed what is waiting; whoever stops it is told that nothing of it is lost."""
+    from knowrepo.index.embed import open_embedder
+    from knowrepo.index.fill import embed as embed_texts
+
+    embedder = open_embedder(model, threads=threads, vectors=here.vectors)
+    with progress("embedding", quiet=quiet) as bar, _stoppable():
+        tell = bar if quiet else _estimating(bar, model.name)
+        return embed_texts(waiting, store, embedder, progress=tell)
+
+
+@contextlib.contextmanager
+def _stoppable() -> Iterator[None]:
+    """Let SIGTERM stop what is inside as ^C does, so that what is done is published."""
+    import signal
+    import threading
+
+    def stop(_signal: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGTERM, stop) if in_main_thread else None
+    try:
+        yield
+    except KeyboardInterrupt:
+        say("stopped: `know index` goes on where it was")
+        raise
+    finally:
+        if in_main_thread:
+            signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
+
+
+def _estimating(bar: Progress, name: str) -> Progress:
+    """Return what tells a bar, and says once how long it will take where nobody sees a bar."""
+    import sys
+    import time
+
+    from knowrepo.index.fill import BATCH, SECONDS
+
+    if sys.stderr.isatty():
+        return bar
+    began = time.monotonic()
+    said = False
+
+    def tell(done: int, total: int) -> None:
+        nonlocal said
+        taken = time.monotonic() - began
+        if not said and (done >= BATCH or (done and taken > SECONDS)):
+            said = True
+            left = taken / done * (total - done)
+            if left > _WORTH_SAYING:
+                from knowrepo.units import duration
+
+                say(
+                    f"{total - done:,} of {total:,} texts are still to be embedded with {name}:"
+                    f" about {duration(left)}, at {done / taken:.1f} a second"
+                )
+        bar(done, total)
+
+    return tell
+
+
+def _waiting(here: Repository, store: VectorStore) -> Pending:
     """Return the texts without a vector; a catalog that is damaged is built anew first."""
     from knowrepo.index.build import discard, refresh
     from knowrepo.index.catalog import Catalog, DamagedError, told

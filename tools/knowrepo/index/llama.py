@@ -1,15 +1,17 @@
-"""llama.cpp: its binding, loading a model file, tokens, and silence.
+"""llama.cpp: its binding, loading a model file, tokens, pooled vectors, and silence.
 
 Owns llama_cpp. Its C code writes past Python's own streams, so its talk is led
-aside. What a model is used for is for others to say: `embed` makes vectors, and
-distilling asks a chat model.
+aside. What a model is used for is for others to say: `embed` makes vectors out of
+what a `Context` pools, and distilling asks a chat model.
 """
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import sys
+import weakref
 from collections import deque
 from collections.abc import Iterator
 from functools import cache
@@ -60,7 +62,15 @@ def load(path: Path, *, hint: str = "`know model pull` gets a good one") -> Any:
 
 
 def tokens(vocabulary: Any, text: str, *, begin: bool, special: bool = False) -> list[int]:
-    """Return the tokens of a text; none where it cannot be cut.
+    """Return the tokens of a text as a list; see `token_buffer`."""
+    buffer, count = token_buffer(vocabulary, text, begin=begin, special=special)
+    return list(buffer[:count])
+
+
+def token_buffer(
+    vocabulary: Any, text: str, *, begin: bool, special: bool = False
+) -> tuple[Any, int]:
+    """Return the tokens of a text where C wrote them, and how many; 0 where it cannot be cut.
 
     With ``begin`` the model's own beginning (and end) is added. Without
     ``special`` a text is text: `[SEP]` in it is no separator.
@@ -72,8 +82,63 @@ def tokens(vocabulary: Any, text: str, *, begin: bool, special: bool = False) ->
         buffer = (lib.llama_token * room)()
         count = lib.llama_tokenize(vocabulary, data, len(data), buffer, room, begin, special)
         if count >= -room:
-            return list(buffer[: max(count, 0)])
+            return buffer, max(count, 0)
         room = -count  # a small vocabulary spells a space with three
+
+
+class Context:
+    """A place where one text at a time becomes a vector; several share the weights.
+
+    Owned by one thread at a time. It holds a table of window times vocabulary
+    that llama.cpp makes for logits, and that embedding has no use for.
+    """
+
+    def __init__(self, weights: Any, window: int, threads: int, pooling: str = "") -> None:
+        self._lib = lib = binding()
+        settings = lib.llama_context_default_params()
+        # One text is one batch of one sequence: a longer one would abort the
+        # process, and attention over several is slower than one at a time.
+        settings.n_ctx = settings.n_batch = settings.n_ubatch = window
+        settings.n_seq_max = 1
+        settings.n_threads = settings.n_threads_batch = threads
+        settings.embeddings = True
+        settings.flash_attn_type = lib.LLAMA_FLASH_ATTN_TYPE_ENABLED
+        if pooling:
+            settings.pooling_type = getattr(lib, f"LLAMA_POOLING_TYPE_{pooling.upper()}")
+        self._context = lib.llama_init_from_model(weights, settings)
+        if not self._context:
+            raise ModelError(f"llama.cpp cannot run it: {said()}")
+        self.pools = lib.llama_pooling_type(self._context) != lib.LLAMA_POOLING_TYPE_NONE
+        # What keeps nothing of earlier tokens is an encoder.
+        self._memory = lib.llama_get_memory(self._context)
+        self._batch = lib.llama_batch_init(window, 0, 1)
+        ctypes.memmove(self._batch.pos, (ctypes.c_int32 * window)(*range(window)), 4 * window)
+        ctypes.memmove(self._batch.n_seq_id, (ctypes.c_int32 * window)(*[1] * window), 4 * window)
+        ctypes.memset(self._batch.logits, 1, window)  # every token counts for the vector
+        for position in range(window):
+            self._batch.seq_id[position][0] = 0
+        self._free = weakref.finalize(self, _free, lib, self._context, self._batch)
+        self._free.atexit = False  # the process takes all with it
+
+    def pooled(self, buffer: Any, count: int) -> Any:
+        """Return a pointer to the pooled vector of ``count`` tokens; None where it fails.
+
+        What it points to is overwritten by the next text.
+        """
+        lib, batch = self._lib, self._batch
+        batch.n_tokens = count
+        ctypes.memmove(batch.token, buffer, 4 * count)
+        if self._memory:
+            lib.llama_memory_clear(self._memory, True)
+            failed = lib.llama_decode(self._context, batch)
+        else:
+            failed = lib.llama_encode(self._context, batch)
+        return None if failed else lib.llama_get_embeddings_seq(self._context, 0) or None
+
+
+def _free(lib: Any, context: Any, batch: Any) -> None:
+    lib.llama_batch_free(batch)
+    lib.llama_free(context)
 
 
 def said() -> str:

@@ -28,6 +28,10 @@ from knowrepo.errors import KnowError
 if TYPE_CHECKING:
     from knowrepo.index.embed import Vector
 
+# DuckDB keeps what it read, and holds what it sorts, up to most of the machine's memory.
+_Settings = dict[str, str | bool | int | float | list[str]]
+_READING: _Settings = {"memory_limit": "256MB"}
+_WRITING: _Settings = {"memory_limit": "128MB", "threads": 1, "preserve_insertion_order": False}
 MOST_SEGMENTS = 4
 """Segments that a reader attaches at most; each costs it some milliseconds."""
 
@@ -69,6 +73,16 @@ class VectorStore:
                 return set()
             rows = db.execute(f"SELECT DISTINCT hash FROM ({table})").fetchall()
         return {text_hash.hex for (text_hash,) in rows}
+
+    def packed_digests(self) -> bytes:
+        """Return the hashes of all texts that have a vector, 16 bytes each; raises KnowError."""
+        packed = bytearray()
+        with self._readable(), self._attached() as (db, table):
+            if table:
+                found = db.execute(f"SELECT hash FROM ({table}) WHERE part = 0")
+                while rows := found.fetchmany(10_000):
+                    packed += b"".join(text_hash.bytes for (text_hash,) in rows)
+        return bytes(packed)
 
     def add(self, rows: Sequence[Row]) -> None:
         """Publish vectors as a new segment; all are seen from then on, or none."""
@@ -165,7 +179,7 @@ class VectorStore:
         name = f"{uuid.uuid4().hex}.duckdb"
         temporary = self._folder / f".{name}.{os.getpid()}.tmp"
         try:
-            with duckdb.connect(str(temporary)) as db:
+            with duckdb.connect(str(temporary), config=_WRITING) as db:
                 # Compressed floats take three times as long to scan.
                 db.execute("PRAGMA force_compression = 'uncompressed'")
                 db.execute(
@@ -201,8 +215,11 @@ class VectorStore:
         with self._new_segment(dimension) as (db, name):
             for index, (file, _) in enumerate(new):
                 db.execute(f"ATTACH '{_quoted(self._folder / file)}' AS s{index} (READ_ONLY)")
-            union = " UNION ALL ".join(f"FROM s{index}.vectors" for index in range(len(new)))
-            db.execute(f"INSERT INTO vectors SELECT DISTINCT ON (hash, part) * FROM ({union})")
+                # What is there already is told by its key: vectors are not held meanwhile.
+                db.execute(
+                    f"INSERT INTO vectors SELECT * FROM s{index}.vectors"
+                    " ANTI JOIN vectors USING (hash, part)"
+                )
             rows = db.execute("SELECT count(*) FROM vectors").fetchone()
             for index in range(len(new)):
                 db.execute(f"DETACH s{index}")
@@ -266,7 +283,7 @@ class VectorStore:
 
         A segment that cannot be read is passed over: its texts count as not embedded.
         """
-        with duckdb.connect() as db:
+        with duckdb.connect(config=_READING) as db:
             attached: dict[str, str] = {}
             aliases = (f"a{number}" for number in count())
             # A merge may replace segments between the look at the manifest and
@@ -294,7 +311,7 @@ class VectorStore:
         """Return the segments that cannot be read to the end; changes nothing."""
         if self.is_empty():
             return []
-        with duckdb.connect() as db:
+        with duckdb.connect(config=_READING) as db:
             found = [
                 name
                 for index, (name, rows) in enumerate(self._manifest())

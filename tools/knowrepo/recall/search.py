@@ -28,6 +28,8 @@ OVERFETCH = 10
 CANDIDATES_A_DOCUMENT = 8
 MOST_WORDS = 64
 """Words of a query that are looked for; a pasted page has its first ones."""
+ENDPOINT_SECONDS = 5.0
+"""How long a recall waits for a model behind an endpoint."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,8 @@ def _semantic(
             return [], 0, f"words only: {lacking}"
         if not (repository.vectors / embed.fingerprint(model) / "manifest.json").is_file():
             return [], 0, "no vectors of this model, so words only; `know index` makes them"
-        embedder = embed.open_embedder(model)
+        # Who asks does not wait for a server that hangs: words are there already.
+        embedder = embed.open_embedder(model, vectors=repository.vectors, seconds=ENDPOINT_SECONDS)
     from knowrepo.index.embed import Query
     from knowrepo.index.vectors import VectorStore
 

@@ -62,6 +62,8 @@ class Opened(Queries):
 
     def __init__(self, connection: sqlite3.Connection, path: Path | None = None) -> None:
         super().__init__(connection)
+        self.place = path
+        """What to open again for the same catalog; None where it is kept nowhere."""
         self._path = path  # of a catalog that is written to a file
         self._file = files.current(path, VERSION) if path else None
         self._stays = False
@@ -115,7 +117,11 @@ class Opened(Queries):
                     connection.close()
                 found = again
                 continue
-            return None if connection is None else cls._reading(connection)
+            if connection is None:
+                return None
+            catalog = cls._reading(connection)
+            catalog.place = path
+            return catalog
         return None
 
     @classmethod

@@ -52,15 +52,26 @@ class Queries:
             "chunks": chunks,
         }
 
-    def texts(self) -> Iterator[tuple[str, str]]:
-        """Yield (text hash, embedded text) of all chunks: concepts first, then the newest."""
+    def text_hashes_in_order(self) -> Iterator[str]:
+        """Yield the text hash of each chunk: concepts first, then the newest."""
         rows = self._db.execute(
-            f"SELECT {_CHUNK} FROM chunks c JOIN documents d ON d.id = c.document"
+            "SELECT c.text_hash FROM chunks c JOIN documents d ON d.id = c.document"
             " ORDER BY d.kind, d.date DESC, c.document, c.seq"
         )
-        for row in rows:
-            chunk = StoredChunk(*row)
-            yield chunk.text_hash, chunk.embedded_text
+        return (row[0] for row in rows)
+
+    def texts_with(self, hashes: Sequence[str]) -> dict[str, str]:
+        """Return ``{text hash: embedded text}`` of those hashes that there are."""
+        found: dict[str, str] = {}
+        for some in _batches(hashes):
+            rows = self._db.execute(
+                f"SELECT {_CHUNK} FROM chunks c WHERE c.text_hash IN ({','.join('?' * len(some))})",
+                list(some),
+            )
+            for row in rows:
+                chunk = StoredChunk(*row)
+                found[chunk.text_hash] = chunk.embedded_text
+        return found
 
     def hashes_of(self, keys: Sequence[str]) -> list[str]:
         """Return the text hashes of the documents with these keys."""
