@@ -35,6 +35,7 @@ from knowrepo.cli import (
     scan,
     sessions,
     skill,
+    sql,
     status,
     tags,
 )
@@ -64,6 +65,7 @@ _PARTS: dict[str, dict[str, tuple[Any, str]]] = {
         "recall": (recall.recall, "Look something up in concepts and sessions."),
         "index": (index.index, "Bring the catalog and the vectors up to date."),
         "status": (status.status, "Say what is indexed, what is pending, with which model."),
+        "sql": (sql.sql, "Query catalog, vectors and archived lines by SQL, read only."),
     },
     "Sessions": {
         "archive": (archive.archive, "Bring sessions into the archive, redacted."),

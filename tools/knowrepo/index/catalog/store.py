@@ -13,6 +13,7 @@ from knowrepo.errors import KnowError
 from knowrepo.index.catalog.queries import Queries
 from knowrepo.index.catalog.rows import Document, Field, StoredChunk
 from knowrepo.index.catalog.schema import VERSION, make_tables, open_writable, version_of
+from knowrepo.index.catalog.whole import Tables
 from knowrepo.index.text import analysed
 
 _CHUNK_FIELDS = tuple(
@@ -49,7 +50,7 @@ def _unwritable(path: Path, reason: str) -> KnowError:
     )
 
 
-class Catalog(Queries):
+class Catalog(Queries, Tables):
     """An open catalog. Use it as a context manager, or close it."""
 
     @classmethod
