@@ -36,6 +36,7 @@ from knowrepo.cli import (
     sessions,
     skill,
     sql,
+    stats,
     status,
     tags,
 )
@@ -65,6 +66,7 @@ _PARTS: dict[str, dict[str, tuple[Any, str]]] = {
         "recall": (recall.recall, "Look something up in concepts and sessions."),
         "index": (index.index, "Bring the catalog and the vectors up to date."),
         "status": (status.status, "Say what is indexed, what is pending, with which model."),
+        "stats": (stats.stats, "Sum up sessions, tokens, tools and projects over time."),
         "sql": (sql.sql, "Query catalog, vectors and archived lines by SQL, read only."),
     },
     "Sessions": {
