@@ -16,6 +16,7 @@ import typer
 from knowrepo import __version__
 from knowrepo.cli import (
     archive,
+    bench,
     check,
     distill,
     export,
@@ -68,6 +69,7 @@ _PARTS: dict[str, dict[str, tuple[Any, str]]] = {
         "status": (status.status, "Say what is indexed, what is pending, with which model."),
         "stats": (stats.stats, "Sum up sessions, tokens, tools and projects over time."),
         "sql": (sql.sql, "Query catalog, vectors and archived lines by SQL, read only."),
+        "bench": (bench.app, "Measure what this costs on this machine."),
     },
     "Sessions": {
         "archive": (archive.archive, "Bring sessions into the archive, redacted."),

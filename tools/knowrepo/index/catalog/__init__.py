@@ -10,10 +10,12 @@ answer is `recall`'s.
 
 from knowrepo.index.catalog.rows import BEHIND, SEEN, Document, Field, Filter, StoredChunk
 from knowrepo.index.catalog.store import Catalog, DamagedError, SQLiteError, told
+from knowrepo.index.catalog.whole import SQLITE
 
 __all__ = [
     "BEHIND",
     "SEEN",
+    "SQLITE",
     "Catalog",
     "DamagedError",
     "Document",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 
+SQLITE = sqlite3.sqlite_version
+
 
 class Tables:
     """What an open catalog says of itself. Only for an open `Catalog` to inherit."""
