@@ -229,6 +229,22 @@ def test_names_in_quotes_and_of_any_case_are_found(filled):
     assert ("records",) in ask(filled, "show tables")[1]
 
 
+@pytest.mark.parametrize(
+    ("query", "rows"),
+    [
+        ("from query('select count(*) from documents')", 2),
+        ("select count(*) from query_table('documents')", 2),
+        ("select count(*) from query_table(['documents'])", 2),
+        ("select count(*) from query_table('records')", 2),
+        ("select count(*) from archive.lines", 2),
+        ("with documents as (select 1) select count(*) from main.documents", 2),
+        ("select count(*) from rows.main.documents", 2),
+    ],
+)
+def test_a_table_that_is_named_in_another_way_is_not_taken_for_an_empty_one(filled, query, rows):
+    assert ask(filled, query)[1] == [(rows,)]
+
+
 def test_a_table_that_is_not_named_is_not_copied(filled, monkeypatch):
     read = []
     monkeypatch.setattr(Catalog, "rows", lambda _self, name: read.append(name) or iter(()))

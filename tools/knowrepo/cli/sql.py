@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -43,7 +42,7 @@ def sql(
     \b
     Examples:
       know sql "select type, count(*) from documents group by all"
-      know sql "select session, count(*) n from records group by 1 order by n desc"
+      know sql "select type, role, count(*) from records group by all"
       know sql "select * from tags" --format csv
       know sql --tables
     """
@@ -100,6 +99,8 @@ class _Counted(Iterable[Any]):
         self.more = False
 
     def __iter__(self) -> Iterator[Any]:
+        from itertools import islice
+
         yield from islice(self._rows, self._limit or None)
         self.more = bool(self._limit) and next(self._rows, None) is not None
 

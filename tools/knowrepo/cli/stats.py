@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
@@ -168,6 +167,8 @@ def _plot(title: str, rows: Mapping[str, Any], told: Any, limit: int) -> Iterato
     """Yield a line for each row: its name, a bar, and what it is."""
     if not rows:
         return
+    import shutil
+
     shown = list(rows.items())[: limit or None]
     values = [(plain(name) or "(none)", *told(row)) for name, row in shown]
     most = max(value for _, value, _ in values) or 1

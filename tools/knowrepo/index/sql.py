@@ -44,6 +44,8 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "allow_persistent_secrets": "false",
     "python_enable_replacements": "false",  # a table's name never means a Python variable
 }
+_BY_NAME = frozenset({"query", "query_table"})  # functions that take a table's name as text
+_LINES = frozenset({"records", "lines"})  # the view, and what lies below it
 _TYPES = {"INTEGER": "BIGINT", "REAL": "DOUBLE"}  # of SQLite; all else is text
 
 _T = TypeVar("_T")
@@ -161,8 +163,11 @@ def _hint(text: str) -> str:
 # -- what a statement is ----------------------------------------------------------
 
 
-def _tables_of(db: duckdb.DuckDBPyConnection, statement: str) -> set[str]:
-    """Return the names of the tables that a query names; raises UsageError where it is none."""
+def _tables_of(db: duckdb.DuckDBPyConnection, statement: str) -> set[str] | None:
+    """Return the names of the tables that a query names; None where it may be any.
+
+    Raises UsageError where it is no query that reads.
+    """
     found = db.execute("SELECT json_serialize_sql(?::VARCHAR)", [statement]).fetchone()
     tree = json.loads(found[0]) if found else {}
     if tree.get("error"):
@@ -173,6 +178,7 @@ def _tables_of(db: duckdb.DuckDBPyConnection, statement: str) -> set[str]:
     if len(tree.get("statements", ())) != 1:
         raise UsageError("know sql takes one query at a time")
     names: set[str] = set()
+    named_in_text = False
     waiting: list[Any] = [tree]
     while waiting:  # by hand: a query may be nested as deeply as it likes
         node = waiting.pop()
@@ -184,16 +190,17 @@ def _tables_of(db: duckdb.DuckDBPyConnection, statement: str) -> set[str]:
             if kind.endswith("_NODE") and kind not in _READING:
                 raise UsageError("know sql only reads: a WITH that writes is not taken")
             names.add(str(node.get("table_name", "")).strip('"').lower())
-    return names
+            named_in_text = named_in_text or node.get("function_name") in _BY_NAME
+    return None if named_in_text else names
 
 
 # -- bringing the rows ------------------------------------------------------------
 
 
 def _bring(
-    db: duckdb.DuckDBPyConnection, repository: Repository, named: set[str], fingerprint: str
+    db: duckdb.DuckDBPyConnection, repository: Repository, named: set[str] | None, fingerprint: str
 ) -> list[str]:
-    """Make the tables that a query names; those that it does not name stay empty."""
+    """Make the tables; those that a query does not name stay empty."""
     notes: list[str] = []
     catalog = Catalog.open(repository.catalog)
     if catalog is None:
@@ -203,10 +210,11 @@ def _bring(
             for name in catalog.tables():
                 columns = _declared(catalog, name)
                 db.execute(f'CREATE TABLE "{name}" ({columns})')
-                if name in named:
+                if named is None or name in named:
                     _fill(db, f'"{name}"', columns.count(",") + 1, map(_texts, catalog.rows(name)))
-    _bring_records(db, repository, wanted=RECORDS in named)
-    notes += _bring_vectors(db, repository, fingerprint if VECTORS in named else "")
+    _bring_records(db, repository, wanted=named is None or not named.isdisjoint(_LINES))
+    with_vectors = named is None or VECTORS in named
+    notes += _bring_vectors(db, repository, fingerprint if with_vectors else "")
     return notes
 
 
