@@ -16,6 +16,7 @@ import typer
 from knowrepo import __version__
 from knowrepo.cli import (
     archive,
+    bench,
     check,
     distill,
     doctor,
@@ -36,6 +37,8 @@ from knowrepo.cli import (
     scan,
     sessions,
     skill,
+    sql,
+    stats,
     status,
     tags,
 )
@@ -66,6 +69,9 @@ _PARTS: dict[str, dict[str, tuple[Any, str]]] = {
         "index": (index.index, "Bring the catalog and the vectors up to date."),
         "status": (status.status, "Say what is indexed, what is pending, with which model."),
         "doctor": (doctor.doctor, "Check that all that know needs is there and whole."),
+        "stats": (stats.stats, "Sum up sessions, tokens, tools and projects over time."),
+        "sql": (sql.sql, "Query catalog, vectors and archived lines by SQL, read only."),
+        "bench": (bench.app, "Measure what this costs on this machine."),
     },
     "Sessions": {
         "archive": (archive.archive, "Bring sessions into the archive, redacted."),

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from knowrepo.index import Progress
 from knowrepo.index.catalog import Catalog, told
@@ -25,6 +26,16 @@ SECONDS = 20.0
 """After so long they are published, however few."""
 _FETCHED = 64  # texts that are read from the catalog at once
 _DIGEST = 16  # bytes of a text hash
+
+
+class Waiting(Protocol):
+    """Texts that are to be embedded."""
+
+    def __len__(self) -> int:
+        """Return how many there are, at most."""
+
+    def texts(self) -> Iterator[tuple[str, str]]:
+        """Yield (text hash, text), in the order to embed them."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +82,7 @@ def pending_texts(catalog: Catalog, store: VectorStore) -> Pending:
 
 
 def embed(
-    waiting: Pending,
+    waiting: Waiting,
     store: VectorStore,
     embedder: Embedder,
     *,

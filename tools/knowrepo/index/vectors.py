@@ -147,7 +147,8 @@ class VectorStore:
         except (ValueError, TypeError, KeyError):
             return []  # derived: what it named is embedded anew
 
-    def _segments(self) -> list[Path]:
+    def segments(self) -> list[Path]:
+        """Return the segment files; one may be merged into another at any time."""
         paths = [self._folder / name for name, _ in self._manifest()]
         return [path for path in paths if path.is_file()]
 

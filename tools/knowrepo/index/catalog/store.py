@@ -7,6 +7,7 @@ from typing import Any
 
 from knowrepo.index.catalog.opening import Opened
 from knowrepo.index.catalog.rows import Document, Field, StoredChunk
+from knowrepo.index.catalog.whole import Tables
 from knowrepo.index.text import analysed
 
 _CHUNK_FIELDS = tuple(
@@ -14,7 +15,7 @@ _CHUNK_FIELDS = tuple(
 )
 
 
-class Catalog(Opened):
+class Catalog(Opened, Tables):
     """An open catalog. Use it as a context manager, or close it."""
 
     def put(
