@@ -96,18 +96,21 @@ def open_embedder(
     *,
     threads: int = 0,
     vectors: Path | None = None,
-    seconds: float = ENDPOINT_SECONDS,
+    seconds: float | None = None,
 ) -> Embedder:
     """Load a model, or reach the one behind its endpoint. Raises ModelError.
 
     ``threads`` are those that embed, 0 for all. ``vectors`` is the folder of all
     vectors: there is kept what shows that an endpoint still serves the same model.
-    ``seconds`` is how long an endpoint may take to answer.
+    ``seconds`` is how long an endpoint may take to answer, at most, where that is
+    less than the user allows it.
     """
     if model.endpoint:
         from knowrepo.index.endpoint import EndpointEmbedder
 
-        return EndpointEmbedder(model, vectors=vectors, seconds=seconds)
+        allowed = model.timeout or ENDPOINT_SECONDS
+        limit = allowed if seconds is None else min(seconds, allowed)
+        return EndpointEmbedder(model, vectors=vectors, seconds=limit)
     return LlamaEmbedder(model, threads=threads)
 
 
