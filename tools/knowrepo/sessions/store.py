@@ -12,6 +12,7 @@ two copies are joined, is `growth`'s and the readers' business.
 from __future__ import annotations
 
 import hashlib
+import io
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -179,7 +180,11 @@ def chunks(first: Path) -> Iterator[bytes]:
 
     Every archived line is whole, even where an editor took the last newline.
     """
-    for number, path in enumerate(parts(first)):
+    return _lines(parts(first))
+
+
+def _lines(files: Iterable[Path]) -> Iterator[bytes]:
+    for number, path in enumerate(files):
         with path.open("rb") as stream:
             if number:
                 stream.readline()
@@ -197,18 +202,22 @@ class SessionLines(Iterable[Line]):
     _SMALL = 32_000_000  # bytes up to which a session is parsed once and held
 
     def __init__(self, first: Path) -> None:
-        self._first = first
+        self._parts = parts(first)
         self._held: list[Line] | None = None
 
     @property
     def size(self) -> int:
         """Bytes of all parts."""
-        return sum(path.stat().st_size for path in parts(self._first))
+        return sum(path.stat().st_size for path in self._parts)
 
     def __iter__(self) -> Iterator[Line]:
         if self._held is None and self.size <= self._SMALL:
-            self._held = list(resolved(read_lines(chunks(self._first))))
-        return iter(self._held or resolved(read_lines(chunks(self._first))))
+            content = b"".join(_lines(self._parts))
+            lines = read_lines(io.BytesIO(content))
+            self._held = list(resolved(lines) if growth.MARKED in content else lines)
+        if self._held is not None:
+            return iter(self._held)
+        return resolved(read_lines(_lines(self._parts)))
 
 
 def resolved(lines: Iterable[Line]) -> Iterator[Line]:
