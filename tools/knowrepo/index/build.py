@@ -29,7 +29,7 @@ from knowrepo.sessions import conflicts, store
 from knowrepo.sessions.forget import is_forgotten
 from knowrepo.sessions.tracked import session_of
 
-_SECONDS_A_TRANSACTION = 0.2
+_SECONDS_A_TRANSACTION = 1.0
 _BATCH = 64
 _BY_COMMIT = "commit"  # the stamp of a concept whose date is that of its last commit
 BYTES_A_SECOND = 4_000_000
@@ -219,11 +219,10 @@ def _index_some(
             late.append(source)
             continue
         try:
-            with catalog.part():
-                if source.key in contents:
-                    put_concept(catalog, source.path, source.mark, content)
-                else:
-                    put_session(catalog, repository.root, source.path, source.mark)
+            if source.key in contents:
+                put_concept(catalog, source.path, source.mark, content)
+            else:
+                put_session(catalog, repository.root, source.path, source.mark)
         except FileNotFoundError:
             pass  # gone since we looked; the next run removes it
         except OSError as error:  # it may be readable tomorrow: what is known of it stays

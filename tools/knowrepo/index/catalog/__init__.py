@@ -8,12 +8,25 @@ and built anew. What to put in is `index.build`'s business, what to make of an
 answer is `recall`'s.
 """
 
-from knowrepo.index.catalog.rows import BEHIND, SEEN, Document, Field, Filter, StoredChunk
+from knowrepo.index.catalog.rows import (
+    BEHIND,
+    EMBEDDED,
+    SEEN,
+    STAMPS,
+    TEXTS,
+    Document,
+    Field,
+    Filter,
+    StoredChunk,
+)
 from knowrepo.index.catalog.store import Catalog, DamagedError, SQLiteError, told
 
 __all__ = [
     "BEHIND",
+    "EMBEDDED",
     "SEEN",
+    "STAMPS",
+    "TEXTS",
     "Catalog",
     "DamagedError",
     "Document",
