@@ -24,12 +24,19 @@ def embed(here: Repository, threads: int, *, quiet: bool) -> None:
     if lacking:
         say(f"no vectors: {lacking}")
         return
+    from knowrepo.index import embedded
+
+    fingerprint = embed.fingerprint(model)
+    if embedded.all_embedded(here, fingerprint):
+        show("vectors: 0 texts embedded")
+        return
+    texts = embedded.texts_of(here)  # before the look: what comes later is not noted
     from filelock import FileLock, Timeout
 
     from knowrepo.index.fill import embed as embed_texts
     from knowrepo.index.vectors import VectorStore
 
-    store = VectorStore(here.vectors, embed.fingerprint(model))
+    store = VectorStore(here.vectors, fingerprint)
     for name in store.repair():
         say(f"{store.folder / name}: cannot be read; set aside, and what it held is embedded anew")
     waiting = _waiting(here, store)
@@ -48,6 +55,7 @@ def embed(here: Repository, threads: int, *, quiet: bool) -> None:
                 f"{error.filename or store.folder}: cannot be written: {error.strerror}",
                 hint="make the git directory writable, and free some space",
             ) from error
+    embedded.note_all_embedded(here, fingerprint, texts)
     show(f"vectors: {len(waiting)} texts embedded")
 
 

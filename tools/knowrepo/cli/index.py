@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from knowrepo.cli.common import QuietOption, RepoOption, progress, repository, say, show
+
+if TYPE_CHECKING:
+    from knowrepo.git.layout import Repository
 
 
 def index(
@@ -29,18 +32,29 @@ def index(
       know index
       know index --no-vectors
     """
-    from knowrepo.index.build import refresh
+    from knowrepo.index.freshness import holds_all
 
     here = repository(repo)
+    if holds_all(here):
+        show("catalog: 0 documents indexed, 0 removed")
+    elif not _refreshed(here, quiet=quiet):
+        return
+    if vectors:
+        from knowrepo.cli.embedding import embed
+
+        embed(here, threads, quiet=quiet)
+
+
+def _refreshed(here: Repository, *, quiet: bool) -> bool:
+    """Bring the catalog up to the present state; says whether that was ours to do."""
+    from knowrepo.index.build import refresh
+
     with progress("indexing", quiet=quiet) as tell:
         done = refresh(here, progress=tell, wait=5.0)
     for note in done.notes:
         say(note)
     if done.busy:
         say("another process is indexing this work tree; nothing to do")
-        return
+        return False
     show(f"catalog: {done.indexed} documents indexed, {done.removed} removed")
-    if vectors:
-        from knowrepo.cli.embedding import embed
-
-        embed(here, threads, quiet=quiet)
+    return True

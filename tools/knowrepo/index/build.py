@@ -23,7 +23,7 @@ from knowrepo.errors import KnowError
 from knowrepo.git import plumbing
 from knowrepo.git.layout import Repository
 from knowrepo.index import Progress, freshness
-from knowrepo.index.catalog import BEHIND, SEEN, Catalog, DamagedError, SQLiteError, told
+from knowrepo.index.catalog import BEHIND, SEEN, STAMPS, Catalog, DamagedError, SQLiteError, told
 from knowrepo.index.documents import put_concept, put_session, put_unreadable
 from knowrepo.sessions import conflicts, store
 from knowrepo.sessions.forget import is_forgotten
@@ -109,6 +109,7 @@ def _bring_up(
 ) -> Refreshed:
     started = time.monotonic()
     signature = freshness.take(repository)  # before the look, so that a later change shows
+    stamps = freshness.stamps(repository) if budget is None else ""
     known = catalog.states()
     present = {source.key: source for source in _sources(repository)}
     # What a merge left in conflict stays as it was until a person has decided.
@@ -141,6 +142,7 @@ def _bring_up(
             _date_by_commit(repository, catalog)
         catalog.set_meta(BEHIND, str(behind))
         catalog.set_meta(SEEN, signature.dumps() if not behind else "")
+        catalog.set_meta(STAMPS, stamps if not behind else "")
     indexed = done - (len(late) - too_large)
     return Refreshed(indexed, len(gone), behind, notes=tuple(notes))
 

@@ -6,6 +6,7 @@ import sqlite3
 from pathlib import Path
 
 from knowrepo.errors import KnowError
+from knowrepo.index.catalog.rows import TEXTS
 from knowrepo.index.text import ANALYSER
 
 SCHEMA = 2
@@ -111,7 +112,8 @@ def make_tables(connection: sqlite3.Connection) -> None:
     try:
         connection.executescript(
             f"BEGIN IMMEDIATE; {drops} {_TABLES}"
-            f" INSERT INTO meta VALUES ('version', '{VERSION}'); COMMIT;"
+            f" INSERT INTO meta VALUES ('version', '{VERSION}');"
+            f" INSERT INTO meta VALUES ('{TEXTS}', hex(randomblob(8))); COMMIT;"
         )
     except sqlite3.OperationalError as error:
         if connection.in_transaction:
