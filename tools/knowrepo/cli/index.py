@@ -25,12 +25,16 @@ def index(
     """Bring the catalog and the vectors up to the present state.
 
     Only what is new is read and embedded. The run can be stopped at any time and
-    goes on where it was; without a model it indexes words and says so.
+    goes on where it was; without a model it indexes words and says so. Exits 0
+    also where another process is indexing already, and 1 where the catalog or
+    the vectors cannot be written. What cannot be indexed is named, and costs
+    that one document.
 
     \b
     Examples:
       know index
       know index --no-vectors
+      know index --quiet --threads 1
     """
     from knowrepo.index.freshness import holds_all
 
@@ -54,7 +58,8 @@ def _refreshed(here: Repository, *, quiet: bool) -> bool:
     for note in done.notes:
         say(note)
     if done.busy:
-        say("another process is indexing this work tree; nothing to do")
+        if not quiet:
+            say("another process is indexing this work tree; nothing to do")
         return False
     show(f"catalog: {done.indexed} documents indexed, {done.removed} removed")
     return True

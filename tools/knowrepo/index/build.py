@@ -26,7 +26,7 @@ from knowrepo.index import Progress, freshness
 from knowrepo.index.catalog import BEHIND, SEEN, STAMPS, Catalog, DamagedError, SQLiteError, told
 from knowrepo.index.documents import put_concept, put_session, put_unreadable
 from knowrepo.sessions import conflicts, store
-from knowrepo.sessions.forget import is_forgotten
+from knowrepo.sessions.forget import TOMBSTONE, is_forgotten
 from knowrepo.sessions.tracked import session_of
 
 _SECONDS_A_TRANSACTION = 1.0
@@ -157,29 +157,31 @@ def _sources(repository: Repository) -> Iterator[_Source]:
     for path, oid in plumbing.tracked(repository, FOLDER).items():
         if is_concept_path(path):
             yield _Source(path.removesuffix(".md"), path, oid)
-    for folder, _, names in os.walk(repository.inside(repository.sessions)):
+    walk = list(os.walk(repository.inside(repository.sessions)))
+    forgotten = any(name.endswith(TOMBSTONE) for _, _, names in walk for name in names)
+    for folder, _, names in walk:
+        below = Path(folder).relative_to(repository.root).as_posix()
         for name in names:
-            full = Path(folder, name)
-            path = full.relative_to(repository.root).as_posix()
+            path = f"{below}/{name}"
             if not name.endswith(".jsonl") or name.startswith(".") or not _is_text(path):
                 continue
+            full = Path(folder, name)
             with contextlib.suppress(FileNotFoundError):  # gone since we looked
-                if stat.S_ISREG(full.lstat().st_mode) and not _is_left_out(repository, full):
-                    size = sum(part.stat().st_size for part in store.parts(full))
-                    yield _Source(path.removesuffix(".jsonl"), path, store.stamp(full), size)
+                if not stat.S_ISREG(full.lstat().st_mode) or store.is_part(full):
+                    continue
+                if not (forgotten and _is_forgotten(repository, full)):
+                    yield _Source(path.removesuffix(".jsonl"), path, *store.measure(full))
 
 
-def _is_left_out(repository: Repository, path: Path) -> bool:
-    """Say whether a session's file is no document: a part of one, or of a forgotten session."""
-    if store.is_part(path):
-        return True
+def _is_forgotten(repository: Repository, path: Path) -> bool:
+    """Say whether a session's file is of a forgotten session."""
     name = session_of(repository, path)
     return name is not None and is_forgotten(repository, name)
 
 
 def _is_text(path: str) -> bool:
     """Say whether a file's name can be written as text; ours always can."""
-    return not any("\ud800" <= character <= "\udfff" for character in path)
+    return path.isascii() or not any("\ud800" <= character <= "\udfff" for character in path)
 
 
 def _is_concept(source: _Source) -> bool:
