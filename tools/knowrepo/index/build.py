@@ -29,7 +29,8 @@ from knowrepo.sessions import conflicts, store
 from knowrepo.sessions.forget import TOMBSTONE, is_forgotten
 from knowrepo.sessions.tracked import session_of
 
-_SECONDS_A_TRANSACTION = 1.0
+_SECONDS_A_TRANSACTION = 1.0  # an interrupt loses no more
+_SECONDS_OF_A_HURRY = 0.2  # of one within a budget, which it must not overrun by much
 _BATCH = 64
 _BY_COMMIT = "commit"  # the stamp of a concept whose date is that of its last commit
 BYTES_A_SECOND = 4_000_000
@@ -207,7 +208,7 @@ def _index_some(
     What cannot be read is told to ``notes``; a concept of more than ``most``
     bytes is left for later.
     """
-    until = time.monotonic() + _SECONDS_A_TRANSACTION
+    until = time.monotonic() + (_SECONDS_A_TRANSACTION if most is None else _SECONDS_OF_A_HURRY)
     batch = changed[start : start + _BATCH]
     concepts = [source for source in batch if _is_concept(source)]
     contents = dict(
