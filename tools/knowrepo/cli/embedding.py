@@ -34,11 +34,18 @@ def embed(here: Repository, threads: int, *, quiet: bool) -> int | None:
     if lacking:
         say(f"no vectors: {lacking}")
         return None
+    from knowrepo.index import embedded
+
+    fingerprint = embed.fingerprint(model)
+    if embedded.all_embedded(here, fingerprint):
+        show("vectors: 0 texts embedded")
+        return 0
+    texts = embedded.texts_of(here)  # before the look: what comes later is not noted
     from filelock import FileLock, Timeout
 
     from knowrepo.index.vectors import VectorStore
 
-    store = VectorStore(here.vectors, embed.fingerprint(model))
+    store = VectorStore(here.vectors, fingerprint)
     for name in store.repair():
         say(f"{store.folder / name}: cannot be read; set aside, and what it held is embedded anew")
     waiting = _waiting(here, store)
@@ -56,6 +63,7 @@ def embed(here: Repository, threads: int, *, quiet: bool) -> int | None:
                 f"{error.filename or store.folder}: cannot be written: {error.strerror}",
                 hint="make the git directory writable, and free some space",
             ) from error
+    embedded.note_all_embedded(here, fingerprint, texts)
     show(f"vectors: {done} texts embedded")
     return done
 

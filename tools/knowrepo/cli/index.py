@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from knowrepo.cli.common import QuietOption, RepoOption, progress, repository, say, show
+
+if TYPE_CHECKING:
+    from knowrepo.git.layout import Repository
 
 
 def index(
@@ -22,17 +25,39 @@ def index(
     """Bring the catalog and the vectors up to the present state.
 
     Only what is new is read and embedded. The run can be stopped at any time and
-    goes on where it was; without a model it indexes words and says so.
+    goes on where it was; without a model it indexes words and says so. Exits 0
+    also where another process is indexing already, and 1 where the catalog or
+    the vectors cannot be written. What cannot be indexed is named, and costs
+    that one document.
 
     \b
     Examples:
       know index
       know index --no-vectors
+      know index --quiet --threads 1
     """
+    from knowrepo.index.freshness import holds_all
+
+    here = repository(repo)
+    if holds_all(here):
+        show("catalog: 0 documents indexed, 0 removed")
+    elif not _refreshed(here, quiet=quiet):
+        return
+    if vectors:
+        from knowrepo.cli.embedding import embed
+        from knowrepo.upkeep import logs
+
+        with logs.noted(here, "embedding") as what:
+            embedded = embed(here, threads, quiet=quiet)
+            if embedded is not None:
+                what.update(embedded=embedded)
+
+
+def _refreshed(here: Repository, *, quiet: bool) -> bool:
+    """Bring the catalog up to the present state; says whether that was ours to do."""
     from knowrepo.index.build import refresh
     from knowrepo.upkeep import logs
 
-    here = repository(repo)
     with logs.noted(here, "index") as what, progress("indexing", quiet=quiet) as tell:
         done = refresh(here, progress=tell, wait=5.0)
         if not done.busy:
@@ -42,12 +67,6 @@ def index(
     if done.busy:
         if not quiet:
             say("another process is indexing this work tree; nothing to do")
-        return
+        return False
     show(f"catalog: {done.indexed} documents indexed, {done.removed} removed")
-    if vectors:
-        from knowrepo.cli.embedding import embed
-
-        with logs.noted(here, "embedding") as what:
-            embedded = embed(here, threads, quiet=quiet)
-            if embedded is not None:
-                what.update(embedded=embedded)
+    return True

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict, deque
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
 
@@ -157,7 +157,7 @@ class Attempts:
     def _called(self, call: ToolCall, record: Record) -> None:
         if call.id:
             long = len(call.argument) > _LONGEST_ARGUMENT
-            held = replace(call, argument=call.argument[:_LONGEST_ARGUMENT]) if long else call
+            held = call._replace(argument=call.argument[:_LONGEST_ARGUMENT]) if long else call
             self._calls[call.id] = (held, self._last)
             if len(self._calls) > _CALLS:
                 self._calls.popitem(last=False)

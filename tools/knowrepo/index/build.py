@@ -11,34 +11,28 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import math
-import os
-import stat
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from knowrepo.concepts.model import FOLDER, is_concept_path
+from knowrepo.concepts.model import FOLDER
 from knowrepo.errors import KnowError
 from knowrepo.git import partial, plumbing
 from knowrepo.git.layout import Repository
 from knowrepo.index import Progress, freshness, undecided
-from knowrepo.index.catalog import BEHIND, SEEN, Catalog, DamagedError, SQLiteError, told
+from knowrepo.index.catalog import BEHIND, SEEN, STAMPS, Catalog, DamagedError, SQLiteError, told
 from knowrepo.index.documents import put_concept, put_session, put_unreadable
+from knowrepo.index.sources import Source, sources
 from knowrepo.sessions import store
-from knowrepo.sessions.forget import TOMBSTONE, is_forgotten
+from knowrepo.sessions.forget import is_forgotten
 from knowrepo.sessions.tracked import session_of
 
-_SECONDS_A_TRANSACTION = 0.2
+_SECONDS_A_TRANSACTION = 1.0  # an interrupt loses no more
+_SECONDS_OF_A_HURRY = 0.2  # of one within a budget, which it must not overrun by much
 _BATCH = 64
 _FORGOTTEN = "forgotten"  # the meta key that says that the file holds what was forgotten
 _TOMBSTONES = "tombstones"  # the meta key of a digest of their paths
-_EMPTY = frozenset(
-    hashlib.new(name, b"blob 0\0", usedforsecurity=False).hexdigest() for name in ("sha1", "sha256")
-)
-"""git's names of the empty content."""
 _BY_COMMIT = "commit"  # the stamp of a concept whose date is that of its last commit
 BYTES_A_SECOND = 4_000_000
 """What a session is indexed at, roughly: a larger one does not fit a recall's time."""
@@ -59,15 +53,6 @@ class Refreshed:
     behind: int = 0
     busy: bool = False
     notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class _Source:
-    key: str
-    path: str
-    mark: str  # a concept's blob oid, a session's stamp
-    size: int = 0  # bytes of a session
-    ours: undecided.OurSide | None = None  # of a session in conflict
 
 
 def refresh(
@@ -111,7 +96,7 @@ def discard(repository: Repository) -> None:
 def difference(repository: Repository, catalog: Catalog) -> freshness.Difference:
     """Say how far a catalog is from the present state, by names and marks; reads no content."""
     known = catalog.states()
-    present = {source.key: source for source in _sources(repository, [])}
+    present = {source.key: source for source in sources(repository, [])}
     new = [source for source in present.values() if not _is_known(source, known)]
     return freshness.Difference(
         added=sum(source.key not in known for source in new),
@@ -131,9 +116,10 @@ def _bring_up(
     until = math.inf if budget is None else time.monotonic() + budget
     undecided.clear(repository)
     signature = freshness.take(repository)  # before the look, so that a later change shows
+    stamps = freshness.stamps(repository) if budget is None else ""
     known = catalog.states()
     tombstones: list[str] = []
-    present = {source.key: source for source in _sources(repository, tombstones)}
+    present = {source.key: source for source in sources(repository, tombstones)}
     gone = [key for key in known if key not in present]
     changed = [source for source in present.values() if not _is_known(source, known)]
     changed.sort(key=lambda s: (not _is_concept(s), s.path))
@@ -161,6 +147,7 @@ def _bring_up(
     with catalog.transaction():
         catalog.set_meta(BEHIND, str(behind))
         catalog.set_meta(SEEN, signature.dumps() if settled else "")
+        catalog.set_meta(STAMPS, stamps if settled else "")
     indexed = done - (len(late) - too_large)
     return Refreshed(indexed, len(gone), behind, notes=tuple(notes))
 
@@ -211,51 +198,11 @@ def _purge_forgotten(catalog: Catalog, notes: list[str]) -> None:
         catalog.set_meta(_FORGOTTEN, "")
 
 
-def _sources(repository: Repository, tombstones: list[str]) -> Iterator[_Source]:
-    """Yield what is to be indexed; the tombstones on the way are added to ``tombstones``."""
-    # Of what a merge left in conflict, our side counts until a person has decided.
-    for path, oid in plumbing.tracked(repository, FOLDER, ours=True).items():
-        # `git add --intent-to-add` announces a file, and gives git no content yet.
-        if is_concept_path(path) and oid not in _EMPTY:
-            yield _Source(path.removesuffix(".md"), path, oid)
-    sides = undecided.our_sides(repository)
-    for key, side in sides.items():
-        if side is not None:
-            yield _Source(key, side.path, side.mark, ours=side)
-    for folder, _, names in os.walk(repository.inside(repository.sessions)):
-        for name in names:
-            full = Path(folder, name)
-            path = full.relative_to(repository.root).as_posix()
-            if name.endswith(TOMBSTONE) and _is_text(path):
-                tombstones.append(path)
-            if not name.endswith(".jsonl") or name.startswith(".") or not _is_text(path):
-                continue
-            if path.removesuffix(".jsonl") in sides:
-                continue
-            with contextlib.suppress(FileNotFoundError):  # gone since we looked
-                if stat.S_ISREG(full.lstat().st_mode) and not _is_left_out(repository, full):
-                    size = sum(part.stat().st_size for part in store.parts(full))
-                    yield _Source(path.removesuffix(".jsonl"), path, store.stamp(full), size)
-
-
-def _is_left_out(repository: Repository, path: Path) -> bool:
-    """Say whether a session's file is no document: a part of one, or of a forgotten session."""
-    if store.is_part(path):
-        return True
-    name = session_of(repository, path)
-    return name is not None and is_forgotten(repository, name)
-
-
-def _is_text(path: str) -> bool:
-    """Say whether a file's name can be written as text; ours always can."""
-    return not any("\ud800" <= character <= "\udfff" for character in path)
-
-
-def _is_concept(source: _Source) -> bool:
+def _is_concept(source: Source) -> bool:
     return source.path.startswith(f"{FOLDER}/")
 
 
-def _is_known(source: _Source, known: dict[str, tuple[str, str, str]]) -> bool:
+def _is_known(source: Source, known: dict[str, tuple[str, str, str]]) -> bool:
     oid, stamp, _ = known.get(source.key, ("", "", ""))
     return source.mark in {oid, stamp}
 
@@ -263,10 +210,10 @@ def _is_known(source: _Source, known: dict[str, tuple[str, str, str]]) -> bool:
 def _index_some(
     repository: Repository,
     catalog: Catalog,
-    changed: list[_Source],
+    changed: list[Source],
     start: int,
     notes: list[str],
-    late: list[_Source],
+    late: list[Source],
     most: int | None,
 ) -> int:
     """Index from ``start`` on for a while; returns how far it came.
@@ -274,7 +221,7 @@ def _index_some(
     What cannot be read is told to ``notes``; a concept of more than ``most``
     bytes is left for later.
     """
-    until = time.monotonic() + _SECONDS_A_TRANSACTION
+    until = time.monotonic() + (_SECONDS_A_TRANSACTION if most is None else _SECONDS_OF_A_HURRY)
     batch = changed[start : start + _BATCH]
     concepts = [source for source in batch if _is_concept(source)]
     contents = dict(
@@ -290,16 +237,15 @@ def _index_some(
             late.append(source)
             continue
         try:
-            with catalog.part():
-                if source.key not in contents:
-                    _put_session(repository, catalog, source)
-                elif contents[source.key] is None:
-                    notes.append(
-                        f"{source.path}: not indexed: this clone lacks its content; check it out"
-                    )
-                    put_unreadable(catalog, source.path, "")  # it may be here the next time
-                else:
-                    put_concept(catalog, source.path, source.mark, content)
+            if source.key not in contents:
+                _put_session(repository, catalog, source)
+            elif contents[source.key] is None:
+                notes.append(
+                    f"{source.path}: not indexed: this clone lacks its content; check it out"
+                )
+                put_unreadable(catalog, source.path, "")  # it may be here the next time
+            else:
+                put_concept(catalog, source.path, source.mark, content)
         except FileNotFoundError:
             pass  # gone since we looked; the next run removes it
         except OSError as error:  # it may be readable tomorrow: what is known of it stays
@@ -319,7 +265,7 @@ def _index_some(
     return start + len(batch)
 
 
-def _put_session(repository: Repository, catalog: Catalog, source: _Source) -> None:
+def _put_session(repository: Repository, catalog: Catalog, source: Source) -> None:
     if source.ours is None:
         put_session(catalog, repository.root, source.path, source.mark)
         return

@@ -130,11 +130,12 @@ def put_session(catalog: Catalog, root: Path, path: str, stamp: str) -> None:
     key = path.removesuffix(".jsonl")
     agent, name = PurePosixPath(path).parts[1], PurePosixPath(path).stem
     reader = reader_of(agent)
-    oid = store.oid(root / path)
+    lines = store.SessionLines(root / path)
+    oid = store.oid(lines.files)
     if catalog.oid_of(key) == oid:  # touched, not changed
         catalog.restamp(key, stamp=stamp)
         return
-    for part in store.parts(root / path):
+    for part in lines.files:
         line = marker_line(part)
         if line:
             raise KnowError(f"line {line} is a conflict marker; `know merge {path}` mends it")
@@ -151,7 +152,6 @@ def put_session(catalog: Catalog, root: Path, path: str, stamp: str) -> None:
     if reader is None:  # an archive made by a newer know: kept, and not searched
         catalog.put(document, [])
         return
-    lines = store.SessionLines(root / path)
     facts = reader.facts(lines, name)
     if len(PurePosixPath(path).parts) > _OWN_SESSION:  # below the session that called it
         facts = replace(facts, sub_agent=True)

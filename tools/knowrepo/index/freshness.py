@@ -3,11 +3,13 @@
 Owns the signature that a catalog keeps of the git index and of the folders
 under `sessions/`. Every recall computes it, so it starts no process and reads
 no content: a folder's time changes when a session is published in it, and the
-git index ends in a checksum of itself.
+git index ends in a checksum of itself. A session that somebody edited in place
+shows in its file's own stamp alone: `know index` looks at all of these.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import time
@@ -15,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from knowrepo.git.layout import Repository
+from knowrepo.index.catalog import SEEN, STAMPS, Catalog, SQLiteError
 
 # A change within the clock's tick of our look would leave the same time; a time
 # this young is not kept, so that the next look looks again.
@@ -75,6 +78,70 @@ def is_current(repository: Repository, seen: Signature) -> bool:
         return True
     # git rewrites its index for its own ends; the checksum tells what changed.
     return bool(seen.index_sum.strip("0")) and _index_sum(repository.git_index) == seen.index_sum
+
+
+def stamps(repository: Repository) -> str:
+    """Return a digest of the names, sizes and times of all files under `sessions/`, and of HEAD.
+
+    Empty where one is so young that a change of it might not show.
+    """
+    settled = time.time_ns() - _RACY_NANOSECONDS
+    digest = hashlib.blake2b(_head(repository), digest_size=16)
+    waiting = [str(repository.sessions)]
+    while waiting:
+        found = []
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+                        continue
+                    stat = entry.stat(follow_symlinks=False)
+                    if stat.st_mtime_ns > settled:
+                        return ""
+                    found.append(f"{entry.path}\0{stat.st_size}\0{stat.st_mtime_ns}")
+        except OSError:  # gone since we looked, or not there yet
+            continue
+        waiting.sort()
+        digest.update(os.fsencode("\0".join([*sorted(found), ""])))
+    return digest.hexdigest()
+
+
+def holds_all(repository: Repository) -> bool:
+    """Say whether the catalog holds the present state, down to each session's file.
+
+    No process is started, and no file but the catalog is opened.
+    """
+    catalog = Catalog.open(repository.catalog)
+    if catalog is None:
+        return False
+    with catalog:
+        try:
+            seen, stamped = catalog.meta(SEEN), catalog.meta(STAMPS)
+        except SQLiteError:  # damaged: whoever writes finds out
+            return False
+    return (
+        bool(stamped)
+        and is_current(repository, Signature.loads(seen))
+        and stamps(repository) == stamped
+    )
+
+
+def _head(repository: Repository) -> bytes:
+    """Return what tells one commit of HEAD from another, for concepts that are dated by theirs."""
+    head = _content(repository.git_dir / "HEAD")
+    name = os.fsdecode(head.removeprefix(b"ref:").strip())
+    if head.startswith(b"ref:") and ".." not in name:
+        branch = _content(repository.common_dir / name)
+        return head + (branch or str(_mtime(repository.common_dir / "packed-refs")).encode())
+    return head
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
 
 
 def _folders(top: Path) -> list[Path]:

@@ -31,6 +31,8 @@ from typing import IO
 BRANCH = "know.branch"
 VERSION = "know.version"
 _VERSION_LINE = json.dumps({"type": VERSION}, separators=(",", ":")).encode()
+MARKED = b'{"type":"know.'
+"""How every marker line begins."""
 _MARKER = re.compile(rb'\{"type":"know\.(?:branch","at":\d{1,9}|version")\}')
 
 Identify = Callable[[bytes], tuple[str, str]]
@@ -47,7 +49,7 @@ _Key = tuple[bytes, int]  # a digest of what names the record, and its ordinal a
 
 def is_marker(line: bytes) -> bool:
     """Say whether an archived line is ours, not the agent's."""
-    return _MARKER.fullmatch(line) is not None
+    return line.startswith(MARKED) and _MARKER.fullmatch(line) is not None
 
 
 def is_version_marker(line: bytes) -> bool:

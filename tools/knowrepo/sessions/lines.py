@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 BOM = b"\xef\xbb\xbf"
 # A broken line is searched for records this often; beyond it the rest is kept as
@@ -24,8 +23,7 @@ _REVERSIBLE = "surrogateescape"  # an invalid byte comes out of the text as it w
 _decoder = json.JSONDecoder()
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """One record of a transcript, or a piece of it that holds none.
 
     ``number`` is the 1-based line of the source. ``raw`` is its cleaned bytes
@@ -75,7 +73,7 @@ def clean(chunk: bytes, *, first: bool) -> bytes:
 
 def parse_object(raw: bytes) -> dict[str, Any] | None:
     """Return the JSON object that ``raw`` holds, or None; never raises."""
-    return _Parser().parse(raw)
+    return _Parser().parse(raw.strip(b" \t\r\n"))
 
 
 class _Parser:
@@ -86,12 +84,14 @@ class _Parser:
         self._decoder = json.JSONDecoder(parse_float=self._number)
 
     def parse(self, raw: bytes) -> dict[str, Any] | None:
+        """Return the object that ``raw``, without spaces around it, holds."""
         self.odd = False
+        text = decode(raw)
         try:
-            value = self._decoder.decode(decode(raw))
+            value, end = self._decoder.raw_decode(text)
         except (ValueError, RecursionError):
             return None
-        return value if isinstance(value, dict) else None
+        return value if isinstance(value, dict) and end == len(text) else None
 
     def _number(self, spelling: str) -> float:
         number = float(spelling)
@@ -111,12 +111,12 @@ def _broken(line: Line, parser: _Parser, *, ended: bool) -> Iterator[Line]:
     """Yield what a line holds that is no record as a whole."""
     pieces = list(_joined(line.raw))
     if len(pieces) == 1 and not ended:
-        yield replace(line, pending=True)
+        yield line._replace(pending=True)
         return
     for index, piece in enumerate(pieces):
         found = parser.parse(piece)
         waits = found is None and index == len(pieces) - 1 and not ended
-        yield replace(line, raw=piece, record=found, pending=waits, odd_numbers=parser.odd)
+        yield line._replace(raw=piece, record=found, pending=waits, odd_numbers=parser.odd)
 
 
 def _joined(raw: bytes) -> Iterator[bytes]:

@@ -20,8 +20,7 @@ Role = Literal["user", "assistant", "tool", "system", "summary", "injected"]
 it; `tool` is a tool's output; `system` is bookkeeping."""
 
 
-@dataclass(frozen=True)
-class ToolCall:
+class ToolCall(NamedTuple):
     """An agent's call of a tool: its name, the argument that says most, and its own id."""
 
     name: str
@@ -29,8 +28,7 @@ class ToolCall:
     id: str = ""
 
 
-@dataclass(frozen=True)
-class ToolResult:
+class ToolResult(NamedTuple):
     """What came of a call, as the agent marked it; its output is the record's text.
 
     ``call`` is the call's id. ``failed`` is None where the agent does not say.
@@ -40,8 +38,7 @@ class ToolResult:
     failed: bool | None = None
 
 
-@dataclass(frozen=True)
-class Record:
+class Record(NamedTuple):
     """One record of a session.
 
     ``key`` names it within its session: its own id, else a hash of its line;

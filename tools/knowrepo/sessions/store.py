@@ -12,8 +12,11 @@ two copies are joined, is `growth`'s and the readers' business.
 from __future__ import annotations
 
 import hashlib
+import io
+import os
 import re
-from collections.abc import Iterable, Iterator
+import stat
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,6 +90,8 @@ def parts(first: Path) -> list[Path]:
     if not is_file(first):
         return []
     found = [first]
+    if not _is_regular(f"{str(first).removesuffix(first.suffix)}.1{SUFFIX}"):  # most have none
+        return found
     end = first.stat().st_size
     while is_file(path := part(first, len(found))):
         match = _HEADER.fullmatch(header_of(path))
@@ -116,9 +121,13 @@ def part(first: Path, number: int) -> Path:
 
 def is_file(path: Path) -> bool:
     """Say whether a regular file is there; a clone may bring a link that leads away."""
+    return _is_regular(path)
+
+
+def _is_regular(path: Path | str) -> bool:
     try:
-        return path.is_file() and not path.is_symlink()
-    except OSError:  # its name would be too long to be there
+        return stat.S_ISREG(os.lstat(path).st_mode)
+    except (OSError, ValueError):  # its name may be too long to be there, or hold a NUL
         return False
 
 
@@ -163,15 +172,29 @@ def last_line_digest(path: Path) -> str:
 
 def stamp(first: Path) -> str:
     """Return what tells whether a session's files changed, without reading them."""
-    return "+".join(filter(None, map(file_stamp, parts(first))))
+    return measure(first)[0]
+
+
+def measure(first: Path) -> tuple[str, int]:
+    """Return a session's stamp, and the bytes of its files."""
+    stamps, size = [], 0
+    for path in parts(first):
+        with suppress(FileNotFoundError):
+            found = path.lstat()
+            stamps.append(_stamp(found))
+            size += found.st_size
+    return "+".join(stamps), size
 
 
 def file_stamp(path: Path) -> str:
     """Return the same of one file; empty where it is not there."""
     with suppress(FileNotFoundError):
-        found = path.lstat()
-        return f"{found.st_size}.{found.st_mtime_ns}"
+        return _stamp(path.lstat())
     return ""
+
+
+def _stamp(found: os.stat_result) -> str:
+    return f"{found.st_size}.{found.st_mtime_ns}"
 
 
 def chunks(first: Path) -> Iterator[bytes]:
@@ -179,7 +202,11 @@ def chunks(first: Path) -> Iterator[bytes]:
 
     Every archived line is whole, even where an editor took the last newline.
     """
-    for number, path in enumerate(parts(first)):
+    return _lines(parts(first))
+
+
+def _lines(files: Iterable[Path]) -> Iterator[bytes]:
+    for number, path in enumerate(files):
         with path.open("rb") as stream:
             if number:
                 stream.readline()
@@ -197,18 +224,23 @@ class SessionLines(Iterable[Line]):
     _SMALL = 32_000_000  # bytes up to which a session is parsed once and held
 
     def __init__(self, first: Path) -> None:
-        self._first = first
+        self.files = parts(first)
+        """The session's files, as they were found first; none where it is not archived."""
         self._held: list[Line] | None = None
 
     @property
     def size(self) -> int:
         """Bytes of all parts."""
-        return sum(path.stat().st_size for path in parts(self._first))
+        return sum(path.stat().st_size for path in self.files)
 
     def __iter__(self) -> Iterator[Line]:
         if self._held is None and self.size <= self._SMALL:
-            self._held = list(resolved(read_lines(chunks(self._first))))
-        return iter(self._held or resolved(read_lines(chunks(self._first))))
+            content = b"".join(_lines(self.files))
+            lines = read_lines(io.BytesIO(content))
+            self._held = list(resolved(lines) if growth.MARKED in content else lines)
+        if self._held is not None:
+            return iter(self._held)
+        return resolved(read_lines(_lines(self.files)))
 
 
 def resolved(lines: Iterable[Line]) -> Iterator[Line]:
@@ -235,9 +267,8 @@ def resolved(lines: Iterable[Line]) -> Iterator[Line]:
         yield waiting
 
 
-def oid(first: Path) -> str:
-    """Return git's name of the session's bytes (of its parts as one blob; SHA-1)."""
-    files = parts(first)
+def oid(files: Sequence[Path]) -> str:
+    """Return git's name of the bytes of a session's files (as one blob; SHA-1)."""
     size = sum(path.stat().st_size for path in files)
     digest = hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
     for path in files:

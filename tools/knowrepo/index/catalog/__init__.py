@@ -9,14 +9,27 @@ What to put in is `index.build`'s business, what to make of an answer is `recall
 """
 
 from knowrepo.index.catalog.opening import DamagedError, SQLiteError, told
-from knowrepo.index.catalog.rows import BEHIND, SEEN, Document, Field, Filter, StoredChunk
+from knowrepo.index.catalog.rows import (
+    BEHIND,
+    EMBEDDED,
+    SEEN,
+    STAMPS,
+    TEXTS,
+    Document,
+    Field,
+    Filter,
+    StoredChunk,
+)
 from knowrepo.index.catalog.store import Catalog
 from knowrepo.index.catalog.whole import SQLITE
 
 __all__ = [
     "BEHIND",
+    "EMBEDDED",
     "SEEN",
     "SQLITE",
+    "STAMPS",
+    "TEXTS",
     "Catalog",
     "DamagedError",
     "Document",

@@ -9,6 +9,12 @@ SEEN = "seen"
 """The meta key of the signature of the state that a catalog holds."""
 BEHIND = "behind"
 """The meta key of how many documents are still to be indexed."""
+TEXTS = "texts"
+"""The meta key of a name that is new whenever a text was added."""
+STAMPS = "stamps"
+"""The meta key of a digest of the session files that a catalog holds all of."""
+EMBEDDED = "embedded:"
+"""What the meta keys begin with that say, of a fingerprint, which texts have vectors."""
 
 Field = Literal["tag", "alias", "title", "type", "path", "description"]
 

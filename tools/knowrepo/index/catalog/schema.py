@@ -9,6 +9,7 @@ from pathlib import Path
 
 from knowrepo.errors import KnowError
 from knowrepo.index.catalog.files import UNFINISHED
+from knowrepo.index.catalog.rows import TEXTS
 from knowrepo.index.text import ANALYSER, TOKENIZER
 
 SCHEMA = 3
@@ -199,7 +200,8 @@ def make_tables(connection: sqlite3.Connection) -> None:
     try:
         connection.executescript(
             f"BEGIN IMMEDIATE; {drops} {_TABLES}"
-            f" INSERT INTO meta VALUES ('version', '{VERSION}'); COMMIT;"
+            f" INSERT INTO meta VALUES ('version', '{VERSION}');"
+            f" INSERT INTO meta VALUES ('{TEXTS}', hex(randomblob(8))); COMMIT;"
         )
     except sqlite3.OperationalError as error:
         if connection.in_transaction:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
-from typing import Any
+from itertools import chain, islice
+from operator import attrgetter
 
+from knowrepo.index.catalog import chunks as chunk_tables
 from knowrepo.index.catalog.opening import Opened
 from knowrepo.index.catalog.rows import Document, Field, StoredChunk
 from knowrepo.index.catalog.whole import Tables
-from knowrepo.index.text import analysed
 
-_CHUNK_FIELDS = tuple(
-    name for name in StoredChunk.__dataclass_fields__ if name not in {"id", "document"}
+_FIELDS = tuple(name for name in Document.__dataclass_fields__ if name != "id")
+_values = attrgetter(*_FIELDS)
+_INSERT_DOCUMENT = (
+    f"INSERT INTO documents (id, {', '.join(_FIELDS)}) VALUES (?, {', '.join('?' * len(_FIELDS))})"
 )
+_HELD = 2_000  # chunks of a document that are held in memory; a larger one comes in parts
 
 
 class Catalog(Opened, Tables):
@@ -29,67 +34,54 @@ class Catalog(Opened, Tables):
     ) -> None:
         """Store a document in the place of what the catalog has under its key.
 
-        Chunks that are as they were are left alone: of a session that grew, only
-        what is new is written.
+        Chunks, in the order of ``seq``, that are as they were are left alone: of a
+        session that grew, only what is new is written. What fails on the way, or
+        contradicts itself (ValueError), changes nothing.
         """
-        tags = sorted(set(tags))
-        number, old_title = self._forget_front_matter(document.key)
-        fields = [name for name in Document.__dataclass_fields__ if name != "id"]
-        cursor = self._db.execute(
-            f"INSERT INTO documents (id, {', '.join(fields)})"
-            f" VALUES (?, {', '.join('?' * len(fields))})",
-            [number, *(getattr(document, name) for name in fields)],
-        )
+        chunks = iter(chunks)
+        first = list(islice(chunks, _HELD))
+        chunk_tables.check(first)
+        "".join(_values(document)).encode()
+        tags, names, terms = sorted(set(tags)), list(names), list(terms)
+        # A savepoint makes FTS5 write out what it has gathered, which costs more
+        # than a small document itself. One that is whole and sound needs none.
+        with self.part() if len(first) == _HELD else contextlib.nullcontext():
+            old, old_title = self._forget_front_matter(document.key)
+            number = self._put_front_matter(old, document, tags, names, terms)
+            title = " ".join((document.title, *tags))
+            if old is None:
+                chunk_tables.add(self._db, number, title, chain(first, chunks))
+            else:
+                chunk_tables.replace(self._db, number, title, old_title, chain(first, chunks))
+
+    def _put_front_matter(
+        self,
+        number: int | None,
+        document: Document,
+        tags: list[str],
+        names: list[tuple[str, Field]],
+        terms: list[tuple[str, Field]],
+    ) -> int:
+        cursor = self._db.execute(_INSERT_DOCUMENT, (number, *_values(document)))
         number = cursor.lastrowid or 0
         rows = self._db.executemany
-        rows("INSERT OR IGNORE INTO tags VALUES (?, ?)", [(tag, number) for tag in tags])
-        rows("INSERT OR IGNORE INTO names VALUES (?, ?, ?)", [(n, f, number) for n, f in names])
-        terms = list(terms)
-        rows("INSERT OR IGNORE INTO terms VALUES (?, ?, ?)", [(t, number, f) for t, f in terms])
-        rows(
-            "INSERT INTO term_counts VALUES (?, 1)"
-            " ON CONFLICT (term) DO UPDATE SET documents = documents + 1",
-            [(term,) for term in {"", *(term for term, _ in terms)} if terms],
-        )
-        self._put_chunks(number, " ".join((document.title, *tags)), old_title, chunks)
-
-    def _put_chunks(
-        self, document: int, title: str, old_title: str, chunks: Iterable[StoredChunk]
-    ) -> None:
-        old = {
-            row[1]: row
-            for row in self._db.execute(
-                f"SELECT id, {', '.join(_CHUNK_FIELDS)} FROM chunks WHERE document = ?", (document,)
+        if tags:
+            rows("INSERT INTO tags VALUES (?, ?)", [(tag, number) for tag in tags])
+        if names:
+            rows(
+                "INSERT OR IGNORE INTO names VALUES (?, ?, ?)", [(*name, number) for name in names]
             )
-        }
-        kept: set[str] = set()
-        if old:  # what goes makes room for what comes: all must be known first
-            chunks = list(chunks)
-            new = {chunk.uid: _row(chunk) for chunk in chunks}
-            same = title == old_title
-            kept = {uid for uid, row in old.items() if same and new.get(uid) == row[1:]}
-            self._forget_chunks(old_title, [row for uid, row in old.items() if uid not in kept])
-        for chunk in chunks:  # a new session's one by one: it may be larger than the memory
-            if chunk.uid in kept:
-                continue
-            cursor = self._db.execute(
-                f"INSERT INTO chunks (document, {', '.join(_CHUNK_FIELDS)})"
-                f" VALUES (?, {', '.join('?' * len(_CHUNK_FIELDS))})",
-                (document, *_row(chunk)),
+        if terms:
+            rows(
+                "INSERT OR IGNORE INTO terms VALUES (?, ?, ?)",
+                [(term, number, field) for term, field in terms],
             )
-            self._db.execute(
-                "INSERT INTO words (rowid, title, heading, body) VALUES (?, ?, ?, ?)",
-                (cursor.lastrowid, *_words(title, chunk.heading, chunk.text)),
+            rows(
+                "INSERT INTO term_counts VALUES (?, 1)"
+                " ON CONFLICT (term) DO UPDATE SET documents = documents + 1",
+                [(term,) for term in {"", *(term for term, _ in terms)}],
             )
-
-    def _forget_chunks(self, title: str, rows: list[tuple[Any, ...]]) -> None:
-        heading, text = (_CHUNK_FIELDS.index(name) + 1 for name in ("heading", "text"))
-        # A table without content of its own has to be told what it forgets.
-        self._db.executemany(
-            "INSERT INTO words (words, rowid, title, heading, body) VALUES ('delete', ?, ?, ?, ?)",
-            [(row[0], *_words(title, row[heading], row[text])) for row in rows],
-        )
-        self._db.executemany("DELETE FROM chunks WHERE id = ?", [(row[0],) for row in rows])
+        return number
 
     def _forget_front_matter(self, key: str) -> tuple[int | None, str]:
         """Remove a document but its chunks; returns its number and its title for words."""
@@ -128,21 +120,14 @@ class Catalog(Opened, Tables):
             return False
         number, title = self._forget_front_matter(key)
         if number is not None:
-            self._put_chunks(number, "", title, [])
+            chunk_tables.replace(self._db, number, "", title, [])
             self._db.execute("DELETE FROM leaving WHERE document = ?", (number,))
         return True
 
     def _shrink(self, key: str, most: int) -> bool:
         """Remove ``most`` chunks of a document that has more than that; says whether it had."""
-        rows = self._db.execute(
-            f"SELECT c.id, {', '.join(f'c.{name}' for name in _CHUNK_FIELDS)} FROM documents d"
-            " JOIN chunks c ON c.document = d.id WHERE d.key = ? LIMIT ?",
-            (key, most + 1),
-        ).fetchall()
-        if len(rows) <= most:
+        if not chunk_tables.shrink(self._db, key, most, self._title_for_words(key)):
             return False
-        title = self._title_for_words(key)
-        self._forget_chunks(title, rows[:most])
         self._db.execute("UPDATE documents SET oid = '', stamp = '' WHERE key = ?", (key,))
         return True
 
@@ -152,7 +137,9 @@ class Catalog(Opened, Tables):
             " WHERE d.key = ? ORDER BY t.tag",
             (key,),
         ).fetchall()
-        return " ".join((rows[0][0], *(tag for _, tag in rows if tag is not None)))
+        return " ".join(
+            (*(title for title, _ in rows[:1]), *(tag for _, tag in rows if tag is not None))
+        )
 
     def leave(self, keys: Iterable[str]) -> None:
         """Hide exactly these documents from readers, until they are removed or wanted again."""
@@ -171,11 +158,3 @@ class Catalog(Opened, Tables):
     def set_meta(self, key: str, value: str) -> None:
         """Keep a value."""
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
-
-
-def _words(title: str, heading: str, text: str) -> tuple[str, str, str]:
-    return analysed(title), analysed(heading), analysed(text)
-
-
-def _row(chunk: StoredChunk) -> tuple[Any, ...]:
-    return tuple(getattr(chunk, name) for name in _CHUNK_FIELDS)

@@ -145,7 +145,7 @@ class Conversation:
             text = shown(record.text).strip("\n")
             spoken = record.role in {"user", "assistant"}
             yield Entry(
-                replace(record, text=""),
+                record._replace(text=""),
                 cut(text, limits.message if spoken else limits.output),
                 lines=text.count("\n") + bool(text),
                 opens=number if opens else 0,

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -123,22 +122,24 @@ class BaseReader:
         """
         keys = Keys()
         for line in lines:
-            if line.record is None:
+            record = line.record
+            if record is None:
                 continue
-            key = keys.key(self.record_id(line.record), line.raw)
-            for number, said in enumerate(meanings(line.record)):
+            key = keys.key(self.record_id(record), line.raw)
+            parent, time = self.follows(record), self.time(record)
+            for number, said in enumerate(meanings(record)):
                 yield Record(
-                    key=key if number == 0 else f"{key}\0text{number}",
-                    role=said.role,
-                    text=said.text,
-                    line=line.number,
-                    parent=self.follows(line.record),
-                    time=self.time(line.record),
-                    calls=said.calls,
-                    results=said.results,
-                    side=said.side,
-                    start=line.start,
-                    end=line.end,
+                    key if number == 0 else f"{key}\0text{number}",
+                    said.role,
+                    said.text,
+                    line.number,
+                    parent,
+                    time,
+                    said.calls,
+                    said.results,
+                    said.side,
+                    line.start,
+                    line.end,
                 )
 
     def follows(self, record: Mapping[str, Any]) -> str:
@@ -152,7 +153,9 @@ class BaseReader:
         title = project = branch = date = ""
         sub_agent = helper = False
         for line in lines:
-            record = line.record or {}
+            record = line.record
+            if not record:
+                continue
             sub_agent = sub_agent or self.tells_sub_agent(record)
             helper = helper or self.tells_helper(record)
             project = project or self.folder(record)
@@ -205,13 +208,13 @@ class Keys:
     """Gives each record of a session the key that names it there."""
 
     def __init__(self) -> None:
-        self._seen: Counter[str] = Counter()
+        self._seen: dict[str, int] = {}
 
     def key(self, own: str, raw: bytes) -> str:
         """Return the record's own id, else a hash of its line; a number where it is repeated."""
         key = own.replace("\0", "") or hashlib.sha256(raw).hexdigest()[:32]
-        self._seen[key] += 1
-        return key if self._seen[key] == 1 else f"{key}\0{self._seen[key]}"
+        times = self._seen[key] = self._seen.get(key, 0) + 1
+        return key if times == 1 else f"{key}\0{times}"
 
 
 class Recalls:
@@ -255,7 +258,7 @@ def tool_call(name: str, given: object, call_id: str = "") -> ToolCall:
 
 def asks_recall(call: ToolCall) -> bool:
     """Say whether a call asks our own recall, whose output is no news to the archive."""
-    return _RECALL.search(call.argument) is not None
+    return "recall" in call.argument and _RECALL.search(call.argument) is not None
 
 
 def _argument(given: Mapping[str, Any]) -> str:

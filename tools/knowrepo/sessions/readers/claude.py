@@ -55,6 +55,7 @@ _REFUSED = "The user doesn't want to proceed with this tool use."
 _DENIED = "To tell you how to proceed, the user said:\n"
 _UNANSWERED = "The user wants to clarify these questions."
 _MACHINES = frozenset({"task-notification", "peer", "coordinator", "hook"})
+_QUEUE = "queue-operation"
 _HELPERS = ("agent-acompact-", "agent-aprompt_suggestion-")
 _AGENT = re.compile(r"agent-[A-Za-z0-9_-]+")
 SPILLED = "know.spilled"
@@ -148,7 +149,12 @@ class _Session:
         self._queued: Counter[bytes] = Counter()
         self._removed: Counter[bytes] = Counter()
         self._recalls = Recalls()
-        waiting = {digest(text) for line in lines if (text := _queue_text(line.record or {}))}
+        waiting = {
+            digest(text)
+            for line in lines
+            if line.record and line.record.get("type") == _QUEUE
+            if (text := _queue_text(line.record))
+        }
         for line in lines if waiting else ():
             record = line.record or {}
             popped = record.get("operation") == "popAll"
@@ -159,8 +165,8 @@ class _Session:
     def meanings(self, record: Mapping[str, Any]) -> Iterator[Meaning]:
         """Say what a record means."""
         side = record.get("isSidechain") is True
-        for said in self._meanings(record, side=side):
-            yield said._replace(side=side)
+        said = self._meanings(record, side=side)
+        return (one._replace(side=True) for one in said) if side else said
 
     def _meanings(self, record: Mapping[str, Any], *, side: bool) -> Iterator[Meaning]:
         kind = record.get("type")
@@ -171,7 +177,7 @@ class _Session:
         elif kind == "attachment":
             prompt = _typed(_queued_prompt(record))
             yield Meaning("user", prompt) if prompt else Meaning("injected")
-        elif kind == "queue-operation":
+        elif kind == _QUEUE:
             yield self._queue(record)
         elif kind == "system" and record.get("subtype") == "away_summary":
             yield Meaning("summary", text_of(record, "content"))
@@ -185,18 +191,20 @@ class _Session:
             yield NOTHING
 
     def _assistant(self, record: Mapping[str, Any]) -> Meaning:
-        text = blocks_text(_content(record))
+        content = _content(record)
+        text = blocks_text(content)
         if record.get("isApiErrorMessage") is True or _model(record) == "<synthetic>":
             return Meaning("injected", text)
         calls = tuple(
             self._recalls.call(text_of(block, "name"), block.get("input"), text_of(block, "id"))
-            for block in _content(record)
+            for block in content
             if isinstance(block, dict) and block.get("type") == "tool_use"
         )
         return Meaning("assistant", text, calls)
 
     def _user(self, record: Mapping[str, Any], *, side: bool) -> Iterator[Meaning]:
-        results = [b for b in _content(record) if isinstance(b, dict) and _is_result(b)]
+        content = _content(record)
+        results = [b for b in content if isinstance(b, dict) and _is_result(b)]
         if not results:
             yield _words(record, side=side)
             return
@@ -207,7 +215,7 @@ class _Session:
             "\n".join(filter(None, outputs)),
             results=tuple(map(_result, results)),
         )
-        beside = "" if _is_machines(record) else _typed(blocks_text(_content(record)))
+        beside = "" if _is_machines(record) else _typed(blocks_text(content))
         typed = filter(None, [beside, *map(_denial, outputs)])
         for text in typed:  # beside the result, or as the reason of a refusal
             yield Meaning("user", text)
@@ -247,7 +255,7 @@ def _is_claude(record: Mapping[str, Any]) -> bool:
 
 def _queue_text(record: Mapping[str, Any]) -> str:
     kind = record.get("type")
-    return _typed(text_of(record, "content")) if kind == "queue-operation" else ""
+    return _typed(text_of(record, "content")) if kind == _QUEUE else ""
 
 
 def _said(record: Mapping[str, Any]) -> str:

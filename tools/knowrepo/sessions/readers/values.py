@@ -29,7 +29,9 @@ def iso_time(value: object) -> str:
 def text_of(record: Mapping[str, Any], name: str) -> str:
     """Return the text under ``name``, or an empty string where there is none."""
     value = record.get(name)
-    return clean(value) if isinstance(value, str) else ""
+    if not isinstance(value, str):
+        return ""
+    return value if value.isascii() else clean(value)
 
 
 def object_of(record: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -1,0 +1,77 @@
+"""Remembering that all texts of a catalog have vectors, so that a look needs neither.
+
+Owns the note that a catalog keeps for each fingerprint: which texts it held, and
+what lay in the folder of vectors, when nothing was left to embed. It opens no
+vectors and no model. A note that is lost, or fits no more, costs a full look.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from pathlib import Path
+
+from knowrepo.errors import KnowError
+from knowrepo.git.layout import Repository
+from knowrepo.index.catalog import EMBEDDED, TEXTS, Catalog, SQLiteError
+
+_PASSING = (".lock", ".tmp")
+
+
+def texts_of(repository: Repository) -> str:
+    """Return the name of the texts that the catalog holds now; empty where it has no say."""
+    return _read(repository, TEXTS)
+
+
+def all_embedded(repository: Repository, fingerprint: str) -> bool:
+    """Say whether it was noted that these very texts have vectors, and these are as they were."""
+    noted = _read(repository, EMBEDDED + fingerprint)
+    return bool(noted) and noted == _note(repository, fingerprint, texts_of(repository))
+
+
+def note_all_embedded(repository: Repository, fingerprint: str, texts: str) -> None:
+    """Note that the texts that were named ``texts`` all have vectors.
+
+    Where another process is writing the catalog, nothing is noted.
+    """
+    if not texts:
+        return
+    from filelock import FileLock, Timeout
+
+    with (
+        contextlib.suppress(Timeout, OSError, KnowError, SQLiteError),
+        FileLock(repository.locks / "catalog.lock", timeout=0),
+        Catalog.create(repository.catalog) as catalog,
+        catalog.transaction(),
+    ):
+        catalog.set_meta(EMBEDDED + fingerprint, _note(repository, fingerprint, texts))
+
+
+def _read(repository: Repository, key: str) -> str:
+    catalog = Catalog.open(repository.catalog)
+    if catalog is None:
+        return ""
+    with catalog:
+        try:
+            return catalog.meta(key)
+        except SQLiteError:
+            return ""
+
+
+def _note(repository: Repository, fingerprint: str, texts: str) -> str:
+    return f"{texts} {_state_of(repository.vectors / fingerprint)}"
+
+
+def _state_of(folder: Path) -> str:
+    """Return a digest of the names, sizes and times of a folder's files."""
+    try:
+        with os.scandir(folder) as entries:
+            found = sorted(
+                (entry.name, (stat := entry.stat()).st_size, stat.st_mtime_ns)
+                for entry in entries
+                if entry.name != "lock" and not entry.name.endswith(_PASSING)
+            )
+    except OSError:
+        return ""
+    return hashlib.blake2b(repr(found).encode("utf-8", "replace"), digest_size=16).hexdigest()
