@@ -1,0 +1,227 @@
+"""Reading the segments of one table: what is near a query, and what there is.
+
+Owns the open instance of DuckDB, which is kept while the manifest stays as it is,
+and the two ways of a search. `Reader.among` joins the texts that count with the
+vectors: right for few. `Reader.ranked` scores all vectors in one scan and gives
+them best first, for whoever can tell of each whether it counts: right for many.
+Both give the same answer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import duckdb
+
+from knowrepo.index.vectors import engine, manifest, segment
+from knowrepo.index.vectors.sweep import Damaged
+
+if TYPE_CHECKING:
+    from knowrepo.index.embed import Vector
+
+Score = tuple[str, float]
+"""(text hash, cosine of its best part)."""
+
+_LOOKS = 3
+_FIRST = 500  # of a ranking; each batch is twice as long as the one before
+_HEX = "replace(hash::VARCHAR, '-', '')"
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search of the vectors found.
+
+    ``scores`` are (text hash, cosine of its best part), best first.
+    ``embedded`` is how many of the texts that were asked for have a vector.
+    """
+
+    scores: list[Score]
+    embedded: int
+
+
+class Ranking:
+    """All vectors with their score; it lives as long as the reader's block that gave it."""
+
+    def __init__(self, db: duckdb.DuckDBPyConnection) -> None:
+        self._db = db
+
+    def batches(self) -> Iterator[list[Score]]:
+        """Yield all texts, best first and each once, in batches that grow."""
+        seen: set[str] = set()
+        size = _FIRST
+        after, least = 2.0, ""  # no cosine is so high
+        while True:
+            # What comes first of a text is its best part: the order is by score.
+            rows = self._db.execute(
+                f"SELECT {_HEX}, score FROM scored"
+                " WHERE score < $1 OR (score = $1 AND hash > nullif($2, '')::UUID)"
+                " ORDER BY score DESC, hash LIMIT $3",
+                [after, least, size],
+            ).fetchall()
+            if not rows:
+                return
+            batch = []
+            for text, score in rows:
+                if text not in seen:
+                    seen.add(text)
+                    batch.append((text, float(score)))
+            yield batch
+            least, after = rows[-1]
+            size *= 2
+
+    def among(self, live: Sequence[str], limit: int) -> Found:
+        """Return the best of the texts ``live``."""
+        segment.put_texts(self._db, "live", live)
+        rows = self._db.execute(
+            f"SELECT {_HEX}, max(score) AS best, count(*) OVER () FROM scored"
+            " JOIN live USING (hash) GROUP BY hash ORDER BY best DESC, hash LIMIT $1",
+            [limit],
+        ).fetchall()
+        return _found(rows)
+
+
+class Reader:
+    """The attached segments of a table, as its manifest named them once.
+
+    ``damaged`` are those that were passed over: their texts count as not embedded.
+    """
+
+    def __init__(self, folder: Path, fingerprint: str, without: Sequence[str] = ()) -> None:
+        self._folder = folder
+        self._fingerprint = fingerprint
+        self.state = _state(folder)
+        self.damaged: list[Damaged] = []
+        self._tables: dict[str, str] = {}
+        self._dimension = 0
+        self._one_at_a_time = threading.Lock()
+        self._db = engine.connect()
+        try:
+            self._attach_all(without)
+            engine.seal(self._db)
+        except BaseException:
+            self._db.close()
+            raise
+
+    def _attach_all(self, without: Sequence[str]) -> None:
+        # A merge may replace segments between the look at the manifest and the
+        # opening, so another look is taken where one is missing.
+        for look in range(_LOOKS):
+            self.state = _state(self._folder)
+            wanted = [s.file for s in manifest.read(self._folder) or [] if s.file not in without]
+            tables = {name: self._tables.get(name, "") for name in wanted}
+            self.damaged = []
+            for name in (name for name, alias in tables.items() if not alias):
+                tables[name] = self._attach(name, f"s{look}_{len(self._tables)}")
+            self._tables = {name: alias for name, alias in tables.items() if alias}
+            if not any(damaged.why == _GONE for damaged in self.damaged):
+                return
+
+    def _attach(self, name: str, alias: str) -> str:
+        """Attach a segment; returns its alias, or nothing where it is none."""
+        path = self._folder / name
+        try:
+            engine.attach(self._db, path, alias)
+            dimension = segment.dimension(self._db, alias, self._fingerprint)
+            if self._dimension not in {0, dimension}:
+                raise segment.ForeignError("vectors of another dimension")
+        except (segment.ForeignError, duckdb.Error) as error:
+            why = engine.reason(error) if path.is_file() else _GONE
+            self.damaged.append(Damaged(name, why))
+            return ""
+        self._dimension = dimension
+        self._tables[name] = alias
+        return alias
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self._db.close()
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the manifest is still the one that was read."""
+        return self.state == _state(self._folder)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to read."""
+        return not self._tables
+
+    def among(self, query: Vector, live: Sequence[str], limit: int) -> Found:
+        """Return the texts among ``live`` that are nearest to ``query``.
+
+        Only their vectors are looked at.
+        """
+        if not live or not self._fits(query):
+            return Found([], 0)
+        with self._cursor() as db:
+            segment.put_texts(db, "live", live)
+            segment.bind(db, query)
+            rows = db.execute(
+                f"SELECT {_HEX}, max({segment.score(self._dimension)}) AS best, count(*) OVER ()"
+                f" FROM ({self._all()}) JOIN live USING (hash)"
+                " GROUP BY hash ORDER BY best DESC, hash LIMIT $1",
+                [limit],
+            ).fetchall()
+        return _found(rows)
+
+    @contextlib.contextmanager
+    def ranked(self, query: Vector) -> Iterator[Ranking]:
+        """Give all vectors, scored in one scan."""
+        with self._cursor() as db:
+            if self._fits(query):
+                segment.bind(db, query)
+                scored = (
+                    f"SELECT hash, {segment.score(self._dimension)} AS score FROM ({self._all()})"
+                )
+            else:
+                scored = "SELECT NULL::UUID AS hash, 0::FLOAT AS score WHERE false"
+            db.execute(f"CREATE TEMP TABLE scored AS {scored}")
+            yield Ranking(db)
+
+    def digests(self) -> bytes:
+        """Return the hashes of all vectors, 16 bytes each, in no order and some twice."""
+        if self.is_empty:
+            return b""
+        with self._cursor() as db:
+            row = db.execute(f"SELECT string_agg({_HEX}, '') FROM ({self._all()})").fetchone()
+        return bytes.fromhex(row[0]) if row and row[0] else b""
+
+    @property
+    def names(self) -> list[str]:
+        """The segments that are attached."""
+        return list(self._tables)
+
+    def _fits(self, query: Vector) -> bool:
+        return self._dimension == len(query)
+
+    def _all(self) -> str:
+        return " UNION ALL ".join(f"FROM {alias}.pieces" for alias in self._tables.values())
+
+    @contextlib.contextmanager
+    def _cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """Give a connection whose variables and temporary tables are its own."""
+        with self._one_at_a_time:
+            db = self._db.cursor()
+        with db:
+            yield db
+
+
+_GONE = "it is gone"
+
+
+def _state(folder: Path) -> tuple[int, ...]:
+    """Return what tells one manifest from another, without reading it."""
+    try:
+        stat = manifest.path(folder).stat()
+    except OSError:
+        return ()
+    return stat.st_ino, stat.st_size, stat.st_mtime_ns
+
+
+def _found(rows: Sequence[tuple[str, float, int]]) -> Found:
+    return Found([(text, float(best)) for text, best, _ in rows], rows[0][2] if rows else 0)
