@@ -19,6 +19,7 @@ from knowrepo.git.layout import Repository
 # A change within the clock's tick of our look would leave the same time; a time
 # this young is not kept, so that the next look looks again.
 _RACY_NANOSECONDS = 100_000_000
+_YOUNG = -2
 _CHECKSUM_BYTES = 20
 
 
@@ -68,13 +69,18 @@ def is_current(repository: Repository, seen: Signature) -> bool:
     return bool(seen.index_sum.strip("0")) and _index_sum(repository.git_index) == seen.index_sum
 
 
+def is_settled(seen: Signature) -> bool:
+    """Say whether no time in a signature was too young to be kept: it then names one state."""
+    return seen.index_time != _YOUNG and _YOUNG not in seen.folders.values()
+
+
 def _folders(top: Path) -> list[Path]:
     """Return ``top`` and the folders below it."""
     return [Path(folder) for folder, _, _ in os.walk(top)] or [top]
 
 
 def _settled(mtime: int, now: int) -> int:
-    return mtime if mtime < 0 or now - mtime > _RACY_NANOSECONDS else -2
+    return mtime if mtime < 0 or now - mtime > _RACY_NANOSECONDS else _YOUNG
 
 
 def _mtime(path: Path) -> int:

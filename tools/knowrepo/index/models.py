@@ -132,6 +132,11 @@ def current() -> Model | None:
     return _verified(DEFAULT, path) if path.is_file() else None
 
 
+def previous() -> list[Model]:
+    """Return the models that were used before the current one, the last first."""
+    return []
+
+
 def installed(spec: ModelSpec) -> Path | None:
     """Return where a model of the registry lies, or None."""
     path = folder() / spec.file

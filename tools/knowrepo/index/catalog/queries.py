@@ -70,18 +70,25 @@ class Queries:
             found += [row[0] for row in rows]
         return found
 
-    def text_hashes(self, only: Filter | None = None) -> list[str]:
-        """Return the distinct text hashes of the chunks that pass a filter."""
+    def text_hashes(self, only: Filter | None = None, *, most: int = -1) -> list[str]:
+        """Return the distinct text hashes of the chunks that pass a filter, at most so many."""
         if not only:
-            rows = self._db.execute("SELECT DISTINCT text_hash FROM chunks")
+            rows = self._db.execute("SELECT DISTINCT text_hash FROM chunks LIMIT ?", (most,))
         else:
             where, values = _where(only, date=_CHUNK_DATE)
             rows = self._db.execute(
                 "SELECT DISTINCT c.text_hash FROM chunks c JOIN documents d"
-                f" ON d.id = c.document WHERE {where}",
-                values,
+                f" ON d.id = c.document WHERE {where} LIMIT ?",
+                [*values, most],
             )
         return [row[0] for row in rows]
+
+    def text_digests(self) -> bytes:
+        """Return the distinct text hashes of all chunks, 16 bytes each: a fifth of the time."""
+        row = self._db.execute(
+            "SELECT group_concat(text_hash, '') FROM (SELECT DISTINCT text_hash FROM chunks)"
+        ).fetchone()
+        return bytes.fromhex(row[0] or "")
 
     def named(self, name: str, field: Field | None = None) -> list[tuple[int, Field]]:
         """Return the documents that bear a normalised name, and in which field."""

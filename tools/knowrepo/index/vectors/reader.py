@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 import duckdb
 
@@ -52,26 +53,20 @@ class Ranking:
 
     def batches(self) -> Iterator[list[Score]]:
         """Yield all texts, best first and each once, in batches that grow."""
-        seen: set[str] = set()
-        size = _FIRST
-        after, least = 2.0, ""  # no cosine is so high
-        while True:
-            # What comes first of a text is its best part: the order is by score.
-            rows = self._db.execute(
-                f"SELECT {_HEX}, score FROM scored"
-                " WHERE score < $1 OR (score = $1 AND hash > nullif($2, '')::UUID)"
-                " ORDER BY score DESC, hash LIMIT $3",
-                [after, least, size],
-            ).fetchall()
-            if not rows:
-                return
-            batch = []
-            for text, score in rows:
-                if text not in seen:
-                    seen.add(text)
-                    batch.append((text, float(score)))
+        seen: set[UUID] = set()
+        size, rest, values = _FIRST, "true", list[object]()
+        while rows := self._db.execute(
+            f"SELECT hash, score FROM scored WHERE {rest} ORDER BY score DESC, hash LIMIT {size}",
+            values,
+        ).fetchall():
+            batch: list[Score] = []
+            for text_hash, score in rows:
+                if text_hash not in seen:  # what comes first of a text is its best part
+                    seen.add(text_hash)
+                    batch.append((text_hash.hex, float(score)))
             yield batch
-            least, after = rows[-1]
+            last, least = rows[-1]
+            rest, values = "(score < $1 OR (score = $1 AND hash > $2))", [least, last]
             size *= 2
 
     def among(self, live: Sequence[str], limit: int) -> Found:
@@ -188,8 +183,8 @@ class Reader:
         if self.is_empty:
             return b""
         with self._cursor() as db:
-            row = db.execute(f"SELECT string_agg({_HEX}, '') FROM ({self._all()})").fetchone()
-        return bytes.fromhex(row[0]) if row and row[0] else b""
+            found = db.execute(f"SELECT hash::VARCHAR AS hash FROM ({self._all()})").fetchnumpy()
+        return bytes.fromhex("".join(found["hash"].tolist()).replace("-", ""))
 
     @property
     def names(self) -> list[str]:

@@ -77,7 +77,7 @@ def new(folder: Path, fingerprint: str, dimension: int) -> Iterator[Made]:
     pieces = [f"v{index} FLOAT[{b - a}] NOT NULL" for index, (a, b) in enumerate(_cuts(dimension))]
     whole = " || ".join(f"v{index}::FLOAT[]" for index in range(len(pieces)))
     try:
-        with engine.connect() as db:
+        with engine.connect(threads=1) as db:  # more leave gaps in the file
             db.execute("SET force_compression = 'uncompressed'")
             # The order of rows says nothing, and keeping it takes memory.
             db.execute("SET preserve_insertion_order = false")
@@ -195,6 +195,7 @@ def merge(made: Made, aliases: Sequence[str], *, only: str = "") -> int:
     ``only`` is a join in SQL that says which.
     """
     made.db.execute("CREATE TEMP TABLE taken (hash UUID, part SMALLINT)")
+    made.db.execute("BEGIN")  # as one change: the rows of several would leave gaps
     for alias in aliases:
         # The keys alone are looked at: vectors are never sorted, and never held.
         made.db.execute(
@@ -202,5 +203,6 @@ def merge(made: Made, aliases: Sequence[str], *, only: str = "") -> int:
             " ANTI JOIN taken USING (hash, part)"
         )
         made.db.execute(f"INSERT INTO taken SELECT hash, part FROM {alias}.pieces")
+    made.db.execute("COMMIT")
     row = made.db.execute("SELECT count(*) FROM made.pieces").fetchone()
     return int(row[0]) if row else 0
