@@ -20,6 +20,7 @@ from knowrepo.cli import (
     distill,
     export,
     forget,
+    gc,
     git_calls,
     graph,
     hooks,
@@ -63,6 +64,7 @@ _PARTS: dict[str, dict[str, tuple[Any, str]]] = {
     "Looking up": {
         "recall": (recall.recall, "Look something up in concepts and sessions."),
         "index": (index.index, "Bring the catalog and the vectors up to date."),
+        "gc": (gc.gc, "Drop vectors that no branch or work tree needs."),
         "status": (status.status, "Say what is indexed, what is pending, with which model."),
     },
     "Sessions": {

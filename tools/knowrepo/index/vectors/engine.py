@@ -10,8 +10,8 @@ from pathlib import Path
 
 import duckdb
 
-MEMORY = "512MB"
-"""What DuckDB may hold, most of it blocks of segments: 300,000 vectors of 384 numbers."""
+MEMORY = "256MB"
+"""What DuckDB may hold, most of it blocks of segments: 160,000 vectors of 384 numbers."""
 
 _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "memory_limit": MEMORY,

@@ -78,3 +78,10 @@ def temporary(folder: Path) -> list[Path]:
 def damaged(folder: Path) -> list[Path]:
     """Return what was set aside."""
     return sorted(found for found in folder.iterdir() if found.name.endswith(".damaged"))
+
+
+def waste(folder: Path) -> list[Path]:
+    """Return all files of segments, whole or not, that the manifest does not name."""
+    named = {segment.file for segment in read(folder) or []}
+    strays = [folder / name for name in files(folder) if name not in named]
+    return [*temporary(folder), *damaged(folder), *strays]

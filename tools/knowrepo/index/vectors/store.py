@@ -127,8 +127,10 @@ class VectorStore:
 
     def retain(self, needed: Collection[bytes], *, dry_run: bool = False) -> Kept:
         """Drop the vectors of all other texts than those ``needed``, 16 bytes each."""
+        if dry_run:
+            return sweep.retain(self._folder, self._fingerprint, needed, dry_run=True)
         with self._changing():
-            return sweep.retain(self._folder, self._fingerprint, needed, dry_run=dry_run)
+            return sweep.retain(self._folder, self._fingerprint, needed)
 
     def check(self, *, full: bool = False) -> list[Damaged]:
         """Set aside what is no segment of this table, and take out what nobody can read.
