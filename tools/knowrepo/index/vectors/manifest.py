@@ -16,6 +16,7 @@ from pathlib import Path
 from knowrepo.config import write_atomically
 
 FILE = "manifest.json"
+_NUMBERS = ("rows", "dimension", "size", "mtime_ns")
 _NAME = re.compile(r"[0-9a-f]{32}\.duckdb")
 
 
@@ -28,6 +29,7 @@ class Segment:
 
     file: str
     rows: int
+    dimension: int
     size: int
     mtime_ns: int
 
@@ -41,10 +43,7 @@ def read(folder: Path) -> list[Segment] | None:
     """Return the segments; None where there is no manifest, or one that cannot be read."""
     try:
         entries = json.loads(path(folder).read_bytes())["segments"]
-        segments = [
-            Segment(str(e["file"]), int(e["rows"]), int(e["size"]), int(e["mtime_ns"]))
-            for e in entries
-        ]
+        segments = [Segment(str(e["file"]), *(int(e[name]) for name in _NUMBERS)) for e in entries]
     except (OSError, ValueError, TypeError, KeyError):
         return None
     names = {segment.file for segment in segments}
@@ -59,10 +58,10 @@ def write(folder: Path, segments: Sequence[Segment]) -> None:
     write_atomically(path(folder), json.dumps(content).encode(), durable=True)
 
 
-def described(folder: Path, file: str, rows: int) -> Segment:
+def described(folder: Path, file: str, rows: int, dimension: int) -> Segment:
     """Return a segment as it lies in ``folder`` now."""
     stat = (folder / file).stat()
-    return Segment(file, rows, stat.st_size, stat.st_mtime_ns)
+    return Segment(file, rows, dimension, stat.st_size, stat.st_mtime_ns)
 
 
 def files(folder: Path) -> list[str]:

@@ -107,12 +107,15 @@ class Reader:
         # opening, so another look is taken where one is missing.
         for look in range(_LOOKS):
             self.state = _state(self._folder)
-            wanted = [s.file for s in manifest.read(self._folder) or [] if s.file not in without]
-            tables = {name: self._tables.get(name, "") for name in wanted}
+            segments = [s for s in manifest.read(self._folder) or [] if s.file not in without]
+            self._dimension = segments[0].dimension if segments else 0
+            tables: dict[str, str] = {}
             self.damaged = []
-            for name in (name for name, alias in tables.items() if not alias):
-                tables[name] = self._attach(name, f"s{look}_{len(self._tables)}")
-            self._tables = {name: alias for name, alias in tables.items() if alias}
+            for index, name in enumerate(found.file for found in segments):
+                alias = self._tables.get(name) or self._attach(name, f"s{look}_{index}")
+                if alias:
+                    tables[name] = alias
+            self._tables = tables
             if not any(damaged.why == _GONE for damaged in self.damaged):
                 return
 
@@ -121,15 +124,12 @@ class Reader:
         path = self._folder / name
         try:
             engine.attach(self._db, path, alias)
-            dimension = segment.dimension(self._db, alias, self._fingerprint)
-            if self._dimension not in {0, dimension}:
+            if segment.dimension(self._db, alias, self._fingerprint) != self._dimension:
                 raise segment.ForeignError("vectors of another dimension")
         except (segment.ForeignError, duckdb.Error) as error:
             why = engine.reason(error) if path.is_file() else _GONE
             self.damaged.append(Damaged(name, why))
             return ""
-        self._dimension = dimension
-        self._tables[name] = alias
         return alias
 
     def close(self) -> None:
@@ -192,7 +192,7 @@ class Reader:
         return list(self._tables)
 
     def _fits(self, query: Vector) -> bool:
-        return self._dimension == len(query)
+        return bool(self._tables) and self._dimension == len(query)
 
     def _all(self) -> str:
         return " UNION ALL ".join(f"FROM {alias}.pieces" for alias in self._tables.values())

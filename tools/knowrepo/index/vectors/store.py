@@ -107,10 +107,13 @@ class VectorStore:
             return
         with self._changing():
             segments = sweep.known(self._folder, self._fingerprint)
-            with segment.new(self._folder, self._fingerprint, len(rows[0][2])) as made:
+            dimension = len(rows[0][2])
+            if any(found.dimension != dimension for found in segments):
+                raise segment.ForeignError("the others have another dimension")
+            with segment.new(self._folder, self._fingerprint, dimension) as made:
                 segment.insert(made, rows)
-            made_now = manifest.described(self._folder, made.name, len(rows))
-            manifest.write(self._folder, [*segments, made_now])
+            written = manifest.described(self._folder, made.name, len(rows), dimension)
+            manifest.write(self._folder, [*segments, written])
             with contextlib.suppress(duckdb.Error, segment.ForeignError):
                 self._merge()  # a comfort, never a condition
 
@@ -176,7 +179,7 @@ class VectorStore:
                 broken = sweep.broken(self._folder, self._fingerprint, reader.names)
                 if not broken:
                     raise
-            self._tell([*reader.damaged, *broken])
+            self._tell(broken)
             return ask(self._opened(without=[one.name for one in broken]))
         except duckdb.Error as error:
             raise KnowError(
@@ -190,8 +193,9 @@ class VectorStore:
             if reader is None or without or not reader.is_current:
                 # Not closed: another thread may be asking it. It ends when nobody does.
                 reader = self._reader = Reader(self._folder, self._fingerprint, without)
-        if reader.damaged:
-            self._tell(reader.damaged)
+        if reader.damaged:  # looked at again: an error of another kind damages nothing
+            names = [one.name for one in reader.damaged]
+            self._tell(sweep.broken(self._folder, self._fingerprint, names))
         return reader
 
     def _tell(self, damaged: Sequence[Damaged]) -> None:

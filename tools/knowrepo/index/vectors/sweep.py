@@ -49,9 +49,7 @@ def rewrite(
     Where ``join`` is `SEMI` only the vectors of ``texts`` are kept, where it is
     `ANTI` all others.
     """
-    with engine.connect(threads=1) as db:
-        engine.attach(db, folder / old[0].file, "first")
-        dimension = segment.dimension(db, "first", fingerprint)
+    dimension = old[0].dimension
     with segment.new(folder, fingerprint, dimension) as made:
         if join:
             segment.put_texts(made.db, "texts", texts)
@@ -68,7 +66,7 @@ def rewrite(
     at = next(index for index, found in enumerate(segments) if found.file in names)
     segments = [found for found in segments if found.file not in names]
     if rows:
-        segments.insert(at, manifest.described(folder, made.name, rows))
+        segments.insert(at, manifest.described(folder, made.name, rows, dimension))
     else:
         names.add(made.name)
     manifest.write(folder, segments)
@@ -145,11 +143,13 @@ def check(folder: Path, fingerprint: str, *, full: bool = False) -> list[Damaged
 
 def _checked(folder: Path, fingerprint: str, found: Segment, *, full: bool) -> Segment:
     """Return a segment as it is now; raises what says why it is none."""
-    now = manifest.described(folder, found.file, found.rows)
+    now = manifest.described(folder, found.file, found.rows, found.dimension)
     with engine.connect(threads=0 if full or now != found else 1) as db:
         engine.attach(db, folder / found.file, "looked_at")
         engine.seal(db)
         dimension = segment.dimension(db, "looked_at", fingerprint)
+        if dimension != found.dimension:
+            raise segment.ForeignError("vectors of another dimension")
         if (full or now != found) and segment.count(db, "looked_at", dimension) != found.rows:
             raise segment.ForeignError("not the vectors that were written")
     return now
@@ -163,7 +163,7 @@ def broken(folder: Path, fingerprint: str, names: Sequence[str]) -> list[Damaged
             if found.file in names:
                 _checked(folder, fingerprint, found, full=True)
         except FileNotFoundError:
-            continue  # replaced meanwhile
+            bad.append(Damaged(found.file, "it is gone"))
         except (duckdb.Error, segment.ForeignError) as error:
             bad.append(Damaged(found.file, engine.reason(error)))
     return bad
@@ -200,9 +200,10 @@ def _found(folder: Path, fingerprint: str) -> Iterator[Segment]:
             with engine.connect() as db:
                 engine.attach(db, folder / name, "found")
                 engine.seal(db)
-                rows = segment.count(db, "found", segment.dimension(db, "found", fingerprint))
+                dimension = segment.dimension(db, "found", fingerprint)
+                rows = segment.count(db, "found", dimension)
         except (duckdb.Error, segment.ForeignError) as error:
             set_aside(folder, [Damaged(name, engine.reason(error))])
         else:
             if rows:
-                yield manifest.described(folder, name, rows)
+                yield manifest.described(folder, name, rows, dimension)
