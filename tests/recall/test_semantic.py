@@ -132,8 +132,8 @@ class TestAnEarlierModel:
         embedders = {m.name: WordEmbedder(embed.fingerprint(m)) for m in (new, old)}
         monkeypatch.setattr(models, "current", lambda: new)
         monkeypatch.setattr(models, "previous", lambda: [old])
-        monkeypatch.setattr(embed, "lacking", lambda model: "")
-        monkeypatch.setattr(embed, "open_embedder", lambda model, threads=0: embedders[model.name])
+        monkeypatch.setattr(embed, "lacking", lambda _: "")
+        monkeypatch.setattr(embed, "open_embedder", lambda model: embedders[model.name])
         embed_all(filled, embedders["old"])
         return filled, embedders["new"]
 
