@@ -4,14 +4,28 @@ import json
 
 import pytest
 from filelock import FileLock
-from test_needed import embed_all
 
 from helpers import WordEmbedder, concept, git, write
+from knowrepo.git.layout import Repository
 from knowrepo.index import garbage, models
+from knowrepo.index.build import refresh
+from knowrepo.index.catalog import Catalog
 from knowrepo.index.chunk import text_hash
 from knowrepo.index.embed import Passage
+from knowrepo.index.fill import embed as embed_texts
+from knowrepo.index.fill import pending_texts
 from knowrepo.index.models import Model
 from knowrepo.index.vectors import VectorStore
+
+
+def embed_all(repository: Repository) -> None:
+    refresh(repository)
+    store = VectorStore(repository.vectors, "words")
+    catalog = Catalog.open(repository.catalog)
+    assert catalog is not None
+    with catalog:
+        waiting = pending_texts(catalog, store)
+    embed_texts(waiting, store, WordEmbedder())
 
 
 @pytest.fixture
