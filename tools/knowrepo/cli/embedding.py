@@ -46,8 +46,8 @@ def embed(here: Repository, threads: int, *, quiet: bool) -> int | None:
     from knowrepo.index.vectors import VectorStore
 
     store = VectorStore(here.vectors, fingerprint)
-    for name in store.repair():
-        say(f"{store.folder / name}: cannot be read; set aside, and what it held is embedded anew")
+    for one in store.check():
+        say(f"{store.folder / one.name}: set aside ({one.why}); what it held is embedded anew")
     waiting = _waiting(here, store)
     done = 0
     if waiting:

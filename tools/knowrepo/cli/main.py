@@ -22,6 +22,7 @@ from knowrepo.cli import (
     doctor,
     export,
     forget,
+    gc,
     git_calls,
     graph,
     hooks,
@@ -67,6 +68,7 @@ _PARTS: dict[str, dict[str, tuple[Any, str]]] = {
     "Looking up": {
         "recall": (recall.recall, "Look something up in concepts and sessions."),
         "index": (index.index, "Bring the catalog and the vectors up to date."),
+        "gc": (gc.gc, "Drop vectors that no branch or work tree needs."),
         "status": (status.status, "Say what is indexed, what is pending, with which model."),
         "doctor": (doctor.doctor, "Check that all that know needs is there and whole."),
         "stats": (stats.stats, "Sum up sessions, tokens, tools and projects over time."),

@@ -30,6 +30,12 @@ def all_embedded(repository: Repository, fingerprint: str) -> bool:
     return bool(noted) and noted == _note(repository, fingerprint, texts_of(repository))
 
 
+def is_noted(repository: Repository, catalog: Catalog, fingerprint: str) -> bool:
+    """Say the same of a catalog that is open."""
+    noted = catalog.meta(EMBEDDED + fingerprint)
+    return bool(noted) and noted == _note(repository, fingerprint, catalog.meta(TEXTS))
+
+
 def note_all_embedded(repository: Repository, fingerprint: str, texts: str) -> None:
     """Note that the texts that were named ``texts`` all have vectors.
 

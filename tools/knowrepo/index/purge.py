@@ -51,7 +51,7 @@ def purge(repository: Repository, texts: set[str]) -> int:
     is thrown away then.
     """
     with ExitStack() as held:
-        found = sorted({repository.catalog, *_catalogs(repository.common_dir)})
+        found = sorted({repository.catalog, *catalogs_of(repository.common_dir)})
         for catalog in found:
             _hold(held, catalog)
         for catalog in found:
@@ -71,7 +71,7 @@ def purge(repository: Repository, texts: set[str]) -> int:
     return sum(VectorStore(repository.vectors, table.name).remove(gone) for table in tables)
 
 
-def _catalogs(common_dir: Path) -> Iterator[Path]:
+def catalogs_of(common_dir: Path) -> Iterator[Path]:
     """Yield the catalogs of all work trees, also those of which only a leftover is there."""
     for folder in ("know", "know/*", "worktrees/*/know", "worktrees/*/know/*"):
         for path in common_dir.glob(f"{folder}/catalog*.db*"):

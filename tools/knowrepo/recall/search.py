@@ -1,13 +1,12 @@
 """The hybrid layer: words by BM25 and meaning by vectors, over all chunks.
 
-Owns candidates and their fusion. It opens DuckDB and a model only where there
-are vectors to search; without them it is lexical, and says why.
+Owns the fusion of the two. Without vectors it is lexical, and says why; which
+vectors there are is `semantic`'s business.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -17,19 +16,14 @@ from knowrepo.git.layout import Repository
 from knowrepo.index.catalog import Catalog, Filter
 from knowrepo.index.text import content_words
 from knowrepo.recall import fuse
+from knowrepo.recall.semantic import Meaning, semantic
+from knowrepo.recall.spread import CANDIDATES, OVERFETCH, spread
 
 if TYPE_CHECKING:
     from knowrepo.index.embed import Embedder
 
-CANDIDATES = 100
-"""Chunks that each layer puts forward."""
-OVERFETCH = 10
-"""As many times more are looked at, so that other documents come into view."""
-CANDIDATES_A_DOCUMENT = 8
 MOST_WORDS = 64
 """Words of a query that are looked for; a pasted page has its first ones."""
-ENDPOINT_SECONDS = 5.0
-"""How long a recall waits for a model behind an endpoint."""
 
 
 @dataclass(frozen=True)
@@ -60,71 +54,20 @@ def search(
     ``embedder`` is used where one is loaded already, else the user's model is.
     """
     words = content_words(query)[:MOST_WORDS]
-    lexical = _spread(catalog, catalog.lexical(words, CANDIDATES * OVERFETCH, only))
+    lexical = spread(catalog, catalog.lexical(words, CANDIDATES * OVERFETCH, only))
     try:
-        semantic, pending, note = _semantic(repository, catalog, query, only, embedder)
+        meaning = semantic(repository, catalog, query, only, embedder)
     except KnowError as error:  # a model or a segment that cannot be used costs meaning, not words
-        semantic, pending, note = [], 0, f"{error.message}; {error.hint}".rstrip("; ")
-    if not semantic:
+        meaning = Meaning([], note=f"{error.message}; {error.hint}".rstrip("; "))
+    if not meaning.scored:
         ranked = fuse.fuse(lexical, [], 0.0)
-        return Searched(
-            ranked, "lexical", f"{len(words)} word" + "s" * (len(words) != 1), note, pending
-        )
+        reason = f"{len(words)} word" + "s" * (len(words) != 1)
+        return Searched(ranked, "lexical", reason, meaning.note, meaning.pending)
     coverage = _coverage(catalog, words, [chunk for chunk, _ in lexical[:3]])
     weight = fuse.semantic_weight(coverage)
-    ranked = fuse.fuse(lexical, semantic, weight)
+    ranked = fuse.fuse(lexical, meaning.scored, weight)
     reason = f"words cover {coverage:.0%}, meaning weighs {weight:.0%}"
-    return Searched(ranked, "hybrid", reason, note, pending)
-
-
-def _semantic(
-    repository: Repository,
-    catalog: Catalog,
-    query: str,
-    only: Filter,
-    embedder: Embedder | None,
-) -> tuple[list[tuple[int, float]], int, str]:
-    """Return (chunk, cosine) best first, how many texts lack a vector, and a note."""
-    if embedder is None:
-        from knowrepo.index import embed, models
-
-        if not repository.vectors.is_dir():
-            return [], 0, "no vectors yet, so words only; `know index` makes them"
-        model = models.current()
-        if model is None:
-            return [], 0, "no model, so words only; `know model pull` brings one"
-        lacking = embed.lacking(model)
-        if lacking:
-            return [], 0, f"words only: {lacking}"
-        if not (repository.vectors / embed.fingerprint(model) / "manifest.json").is_file():
-            return [], 0, "no vectors of this model, so words only; `know index` makes them"
-        # Who asks does not wait for a server that hangs: words are there already.
-        embedder = embed.open_embedder(model, vectors=repository.vectors, seconds=ENDPOINT_SECONDS)
-    from knowrepo.index.embed import Query
-    from knowrepo.index.vectors import VectorStore
-
-    live = catalog.text_hashes(only)
-    store = VectorStore(repository.vectors, embedder.fingerprint)
-    found = store.search(embedder.embed_query(Query(query)), live, CANDIDATES * OVERFETCH)
-    by_hash = catalog.chunks_with([text_hash for text_hash, _ in found.scores], only)
-    scored = [
-        (chunk, score) for text_hash, score in found.scores for chunk in by_hash.get(text_hash, [])
-    ]
-    pending = len(live) - found.embedded
-    note = f"{pending} of {len(live)} texts have no vector yet; `know index` makes them"
-    return _spread(catalog, scored), pending, note if pending else ""
-
-
-def _spread(catalog: Catalog, scored: list[tuple[int, float]]) -> list[tuple[int, float]]:
-    """Return the best candidates, few of one document: a long session must not hide the rest."""
-    documents = catalog.documents_of([chunk for chunk, _ in scored])
-    taken: Counter[int] = Counter()
-    spread = []
-    for chunk, score in scored:
-        taken[documents[chunk]] += 1
-        if taken[documents[chunk]] <= CANDIDATES_A_DOCUMENT:
-            spread.append((chunk, score))
-    return spread[:CANDIDATES]
+    return Searched(ranked, "hybrid", reason, meaning.note, meaning.pending)
 
 
 def _coverage(catalog: Catalog, words: Sequence[str], chunks: list[int]) -> float:

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
+from knowrepo.index.catalog.ids import Ids
 from knowrepo.index.catalog.rows import Document, Field, Filter, StoredChunk
 from knowrepo.index.text import PREFIX, forms
 
@@ -14,11 +15,10 @@ _WEIGHTS = "2.0, 1.5, 1.0"
 # The columns in the order of the fields.
 _DOCUMENT = ", ".join(f"d.{name}" for name in Document.__dataclass_fields__)
 _CHUNK = ", ".join(f"c.{name}" for name in StoredChunk.__dataclass_fields__)
-_LAST_CHARACTER = "\U0010ffff"
 _T = TypeVar("_T")
 
 
-class Queries:
+class Queries(Ids):
     """The reading half of an open catalog."""
 
     _hides = False
@@ -85,18 +85,25 @@ class Queries:
             found += [row[0] for row in rows]
         return found
 
-    def text_hashes(self, only: Filter | None = None) -> list[str]:
-        """Return the distinct text hashes of the chunks that pass a filter."""
+    def text_hashes(self, only: Filter | None = None, *, most: int = -1) -> list[str]:
+        """Return the distinct text hashes of the chunks that pass a filter, at most so many."""
         if not only:
-            rows = self._db.execute("SELECT DISTINCT text_hash FROM chunks")
+            rows = self._db.execute("SELECT DISTINCT text_hash FROM chunks LIMIT ?", (most,))
         else:
             where, values = _where(only, date=_CHUNK_DATE)
             rows = self._db.execute(
                 "SELECT DISTINCT c.text_hash FROM chunks c JOIN documents d"
-                f" ON d.id = c.document WHERE {where}",
-                values,
+                f" ON d.id = c.document WHERE {where} LIMIT ?",
+                [*values, most],
             )
         return [row[0] for row in rows]
+
+    def text_digests(self) -> bytes:
+        """Return the distinct text hashes of all chunks, 16 bytes each: a fifth of the time."""
+        row = self._db.execute(
+            "SELECT group_concat(text_hash, '') FROM (SELECT DISTINCT text_hash FROM chunks)"
+        ).fetchone()
+        return bytes.fromhex(row[0] or "")
 
     def named(self, name: str, field: Field | None = None) -> list[tuple[int, Field]]:
         """Return the documents that bear a normalised name, and in which field."""
@@ -252,55 +259,6 @@ class Queries:
         ).fetchone()
         return StoredChunk(*row) if row else None
 
-    def with_prefix(self, prefix: str, limit: int = 20) -> list[tuple[str, str, int]]:
-        """Return (id, `document` or `chunk`, number) of what has an id with this prefix."""
-        rows = self._db.execute(
-            "SELECT uid, 'document', id FROM documents WHERE uid >= ? AND uid < ?"
-            " UNION ALL SELECT uid, 'chunk', id FROM chunks WHERE uid >= ? AND uid < ?"
-            " ORDER BY 1 LIMIT ?",
-            (prefix, prefix + _LAST_CHARACTER, prefix, prefix + _LAST_CHARACTER, limit),
-        )
-        return rows.fetchall()
-
-    def shown_key(self, key: str, shortest: int) -> str:
-        """Return a key cut to ``shortest`` characters or more, while it stays the only one."""
-        for length in range(shortest, len(key), 4):
-            prefix = key[:length]
-            row = self._db.execute(
-                "SELECT count(*) FROM (SELECT 1 FROM documents WHERE key >= ? AND key < ? LIMIT 2)",
-                (prefix, prefix + _LAST_CHARACTER),
-            ).fetchone()
-            if row[0] == 1:
-                return prefix
-        return key
-
-    def shown_folder(self, folder: str, shortest: int) -> str:
-        """Return a folder of keys cut to ``shortest`` characters or more, while no other has it."""
-        for length in range(shortest, len(folder), 4):
-            prefix = folder[:length]
-            row = self._db.execute(
-                "SELECT 1 FROM documents WHERE key >= ? AND key < ?"
-                " AND key != ? AND NOT (key >= ? AND key < ?) LIMIT 1",
-                (prefix, prefix + _LAST_CHARACTER, folder,
-                 f"{folder}/", f"{folder}/{_LAST_CHARACTER}"),
-            ).fetchone()  # fmt: skip
-            if row is None:
-                return prefix
-        return folder
-
-    def shown_id(self, uid: str) -> str:
-        """Return the digits of an id that are shown: one more than is unique now, four or more."""
-        longest = 0
-        for table in ("documents", "chunks"):
-            for order, sign in (("DESC", "<"), ("ASC", ">")):
-                row = self._db.execute(
-                    f"SELECT uid FROM {table} WHERE uid {sign} ? ORDER BY uid {order} LIMIT 1",
-                    (uid,),
-                ).fetchone()
-                if row:
-                    longest = max(longest, _shared(uid, row[0]))
-        return uid[: max(4, longest + 2)]
-
 
 _CHUNK_DATE = "coalesce(nullif(c.time, ''), d.date)"
 
@@ -348,7 +306,3 @@ def _where(only: Filter, *, date: str = "d.date") -> tuple[str, list[str]]:
 def _batches(items: Sequence[_T], size: int = 500) -> Iterator[Sequence[_T]]:
     for start in range(0, len(items), size):
         yield items[start : start + size]
-
-
-def _shared(a: str, b: str) -> int:
-    return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), len(a))

@@ -22,14 +22,16 @@ def whole(here: Repository) -> Found:
     damaged = {
         table.name: names
         for table in tables
-        if (names := VectorStore(here.vectors, table.name).damaged())
+        if (names := [one.name for one in VectorStore(here.vectors, table.name).look()])
     }
     if damaged:
         names = [f"{table}/{name}" for table, bad in damaged.items() for name in bad]
 
         def mend() -> str:
             aside = [
-                name for table in damaged for name in VectorStore(here.vectors, table).repair()
+                one.name
+                for table in damaged
+                for one in VectorStore(here.vectors, table).check(full=True)
             ]
             return f"set aside {listed(aside)}; `know index` embeds anew what they held"
 

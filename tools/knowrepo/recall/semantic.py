@@ -1,0 +1,209 @@
+"""The layer of meaning: which chunks have vectors near that of a query.
+
+Owns which model and which table of vectors an answer is made of, never two at
+once, and which of the two ways of a search is taken: where a filter leaves few
+texts they are joined with the vectors, else all vectors are scored and looked
+up in the catalog from the best on. DuckDB and a model are opened only where
+there are vectors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from knowrepo.git.layout import Repository
+from knowrepo.index import embedded
+from knowrepo.index.catalog import Catalog, Filter
+from knowrepo.recall.spread import CANDIDATES, OVERFETCH, spread
+
+if TYPE_CHECKING:
+    from knowrepo.index.embed import Embedder, Vector
+    from knowrepo.index.models import Model
+    from knowrepo.index.vectors import VectorStore
+
+FEW = 5000
+"""Texts that are joined with the vectors, where a filter leaves no more."""
+MOST_LOOKED_UP = 20_000
+"""Texts that are looked up in the catalog, best first, before all that count are joined."""
+
+ENDPOINT_SECONDS = 5.0
+"""How long a recall waits for a model behind an endpoint: words are there already."""
+
+Scored = list[tuple[int, float]]
+"""(chunk, cosine), best first."""
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What the layer found; without vectors nothing, and ``note`` says why.
+
+    ``pending`` counts the texts of the catalog that have no vector of the
+    user's model yet.
+    """
+
+    scored: Scored
+    pending: int = 0
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class _Table:
+    """The vectors of a model, and how many texts have none."""
+
+    model: Model
+    store: VectorStore
+    pending: int
+
+
+def semantic(
+    repository: Repository,
+    catalog: Catalog,
+    query: str,
+    only: Filter,
+    embedder: Embedder | None,
+) -> Meaning:
+    """Return the chunks nearest to a query.
+
+    ``embedder`` is used where one is loaded already, else the user's model is.
+    Raises KnowError where a model or the vectors cannot be used.
+    """
+    if embedder is None:
+        store, embedder, pending, note = _of_models(repository, catalog)
+    else:
+        store = _store(repository.vectors, embedder.fingerprint)
+        pending = _pending(repository, catalog, store)
+        note = _waiting(catalog, pending)
+    if store is None or embedder is None:
+        return Meaning([], pending, note)
+    from knowrepo.index.embed import Query
+
+    scored = nearest(store, embedder.embed_query(Query(query)), catalog, only)
+    notes = [note, *_damage(store)]
+    return Meaning(spread(catalog, scored), pending, "; ".join(filter(None, notes)))
+
+
+def nearest(store: VectorStore, vector: Vector, catalog: Catalog, only: Filter) -> Scored:
+    """Return the chunks that pass a filter and are nearest to a vector.
+
+    Of the best `CANDIDATES * OVERFETCH` texts, or of fewer where `spread` has
+    enough of them. Both ways give the same.
+    """
+    limit = CANDIDATES * OVERFETCH
+    few = catalog.text_hashes(only, most=FEW + 1) if only else []
+    if only and len(few) <= FEW:
+        return _chunks(catalog, store.search(vector, few, limit).scores, only)[0]
+    scored: Scored = []
+    found = looked_up = 0
+    with store.ranked(vector) as ranking:
+        for batch in ranking.batches():
+            some, texts = _chunks(catalog, batch, only, most=limit - found)
+            scored += some
+            found += texts
+            looked_up += len(batch)
+            if found == limit or len(spread(catalog, scored)) == CANDIDATES:
+                break
+            if looked_up >= MOST_LOOKED_UP:
+                best = ranking.among(catalog.text_hashes(only), limit).scores
+                return _chunks(catalog, best, only)[0]
+    return scored
+
+
+def _chunks(
+    catalog: Catalog, scores: list[tuple[str, float]], only: Filter, *, most: int | None = None
+) -> tuple[Scored, int]:
+    """Return the chunks of the first ``most`` texts that have any, and of how many there are."""
+    by_hash = catalog.chunks_with([text_hash for text_hash, _ in scores], only)
+    live = [(text_hash, score) for text_hash, score in scores if text_hash in by_hash][:most]
+    return [(chunk, score) for text, score in live for chunk in by_hash[text]], len(live)
+
+
+def _of_models(
+    repository: Repository, catalog: Catalog
+) -> tuple[VectorStore | None, Embedder | None, int, str]:
+    """Return the vectors to answer from, a model for them, what is pending, and a note."""
+    from knowrepo.index import embed, models
+
+    if not repository.vectors.is_dir():
+        return None, None, 0, "no vectors yet, so words only; `know index` makes them"
+    model = models.current()
+    if model is None:
+        return None, None, 0, "no model, so words only; `know model pull` brings one"
+    lacking = embed.lacking(model)
+    if lacking:
+        return None, None, 0, f"words only: {lacking}"
+    table, pending, note = _chosen(repository, catalog, model)
+    if table is None:
+        return None, None, pending, note
+    return table.store, _opened(repository, table.model), pending, note
+
+
+def _opened(repository: Repository, model: Model) -> Embedder:
+    from knowrepo.index.embed import open_embedder
+
+    return open_embedder(model, vectors=repository.vectors, seconds=ENDPOINT_SECONDS)
+
+
+def _chosen(
+    repository: Repository, catalog: Catalog, model: Model
+) -> tuple[_Table | None, int, str]:
+    """Return the current model's vectors, or an earlier one's where they cover more by far."""
+    from knowrepo.index import embed, models
+
+    def table(of: Model) -> _Table:
+        store = _store(repository.vectors, embed.fingerprint(of))
+        return _Table(of, store, _pending(repository, catalog, store))
+
+    own = table(model)
+    if not own.pending:
+        return own, 0, ""
+    total = len(catalog.text_digests()) // 16
+    have = total - own.pending
+    if 2 * have < total:
+        earlier = [table(other) for other in models.previous() if not embed.lacking(other)]
+        best = min(earlier, key=lambda other: other.pending, default=own)
+        if best.pending < own.pending:
+            return best, own.pending, (
+                f"{have} of {total} texts have a vector of {model.name} yet; this answer uses"
+                f" those of {best.model.name}, which {total - best.pending} have;"
+                " `know index` makes the others"
+            )  # fmt: skip
+    if not have:
+        note = "no vectors of this model, so words only; `know index` makes them"
+        return None, own.pending, note
+    return own, own.pending, _waiting(catalog, own.pending)
+
+
+def _waiting(catalog: Catalog, pending: int) -> str:
+    if not pending:
+        return ""
+    total = len(catalog.text_digests()) // 16
+    return f"{pending} of {total} texts have no vector yet; `know index` makes them"
+
+
+def _pending(repository: Repository, catalog: Catalog, store: VectorStore) -> int:
+    """Return how many texts of the catalog have no vector; none where that was noted."""
+    if store.is_empty():
+        return len(catalog.text_digests()) // 16
+    if embedded.is_noted(repository, catalog, store.folder.name):
+        return 0
+    return store.lacking(catalog.text_digests())
+
+
+def _damage(store: VectorStore) -> list[str]:
+    """Return a line for each segment that was found to be damaged since the last look."""
+    damaged, store.damaged = store.damaged, []
+    return [
+        f"{store.folder / one.name}: set aside ({one.why}); `know index` embeds its texts anew"
+        for one in damaged
+    ]
+
+
+@lru_cache(maxsize=4)
+def _store(folder: Path, fingerprint: str) -> VectorStore:
+    """Return the vectors of a model; kept, so that the next query finds the files open."""
+    from knowrepo.index.vectors import VectorStore
+
+    return VectorStore(folder, fingerprint)
