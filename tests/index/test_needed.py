@@ -146,7 +146,7 @@ def test_other_repositories_in_the_same_git_repository_keep_theirs(repository, c
     git(repository.root, "rm", "-rq", "team")
     commit()
     shutil.rmtree(repository.root / "team", ignore_errors=True)
-    for catalog in repository.common_dir.rglob("catalog.db"):
+    for catalog in repository.common_dir.rglob("catalog*.db"):
         catalog.unlink()
     assert collect(repository).dropped == 0
 
