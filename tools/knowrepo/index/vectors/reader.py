@@ -29,7 +29,7 @@ Score = tuple[str, float]
 """(text hash, cosine of its best part)."""
 
 _LOOKS = 3
-_FIRST = 500  # of a ranking; each batch is twice as long as the one before
+_FIRST = 1000  # of a ranking; each batch is twice as long as the one before
 _HEX = "replace(hash::VARCHAR, '-', '')"
 
 
@@ -46,19 +46,25 @@ class Found:
 
 
 class Ranking:
-    """All vectors with their score; it lives as long as the reader's block that gave it."""
+    """All vectors with their score; it lives as long as the reader's block that gave it.
 
-    def __init__(self, db: duckdb.DuckDBPyConnection) -> None:
+    ``scored`` is the SQL of (hash, score) of every vector.
+    """
+
+    def __init__(self, db: duckdb.DuckDBPyConnection, scored: str) -> None:
         self._db = db
+        self._scored = scored
+        self._is_kept = False
 
     def batches(self) -> Iterator[list[Score]]:
         """Yield all texts, best first and each once, in batches that grow."""
         seen: set[UUID] = set()
-        size, rest, values = _FIRST, "true", list[object]()
-        while rows := self._db.execute(
-            f"SELECT hash, score FROM scored WHERE {rest} ORDER BY score DESC, hash LIMIT {size}",
-            values,
-        ).fetchall():
+        size = _FIRST
+        rows = self._first()
+        if not rows:  # or all of them tie
+            self._keep()
+            rows = self._next("true", [], size)
+        while rows:
             batch: list[Score] = []
             for text_hash, score in rows:
                 if text_hash not in seen:  # what comes first of a text is its best part
@@ -66,11 +72,40 @@ class Ranking:
                     batch.append((text_hash.hex, float(score)))
             yield batch
             last, least = rows[-1]
-            rest, values = "(score < $1 OR (score = $1 AND hash > $2))", [least, last]
             size *= 2
+            self._keep()
+            rest = "(score < $1 OR (score = $1 AND hash > $2))"
+            rows = self._next(rest, [least, last], size)
+
+    def _first(self) -> list[tuple[UUID, float]]:
+        """Return the best vectors, of which most answers are made.
+
+        Neither are the scores kept for it, nor equal ones put in order, which would
+        take half as long again: what ties with the first that is not among them is
+        left for the next batch.
+        """
+        rows = self._db.execute(
+            f"SELECT hash, score FROM ({self._scored}) ORDER BY score DESC LIMIT {_FIRST + 1}"
+        ).fetchall()
+        if len(rows) > _FIRST:
+            least = rows[-1][1]
+            rows = [row for row in rows if row[1] > least]
+        return sorted(rows, key=lambda row: (-row[1], row[0].int))
+
+    def _next(self, rest: str, values: list[object], size: int) -> list[tuple[UUID, float]]:
+        return self._db.execute(
+            f"SELECT hash, score FROM scored WHERE {rest} ORDER BY score DESC, hash LIMIT {size}",
+            values,
+        ).fetchall()
+
+    def _keep(self) -> None:
+        if not self._is_kept:
+            self._db.execute(f"CREATE TEMP TABLE scored AS {self._scored}")
+            self._is_kept = True
 
     def among(self, live: Sequence[str], limit: int) -> Found:
         """Return the best of the texts ``live``."""
+        self._keep()
         segment.put_texts(self._db, "live", live)
         rows = self._db.execute(
             f"SELECT {_HEX}, max(score) AS best, count(*) OVER () FROM scored"
@@ -175,8 +210,7 @@ class Reader:
                 )
             else:
                 scored = "SELECT NULL::UUID AS hash, 0::FLOAT AS score WHERE false"
-            db.execute(f"CREATE TEMP TABLE scored AS {scored}")
-            yield Ranking(db)
+            yield Ranking(db, scored)
 
     def digests(self) -> bytes:
         """Return the hashes of all vectors, 16 bytes each, in no order and some twice."""

@@ -56,16 +56,17 @@ def _cuts(dimension: int) -> list[tuple[int, int]]:
 def score(dimension: int) -> str:
     """Return the SQL of a row's inner product with the query; see `bind`."""
     return " + ".join(
-        f"array_inner_product(v{index}, getvariable('q{index}'))"
+        f"array_inner_product(v{index}, getvariable('q').p{index})"
         for index, _ in enumerate(_cuts(dimension))
     )
 
 
 def bind(db: duckdb.DuckDBPyConnection, query: Vector) -> None:
     """Set the query for `score`, once: as a parameter it would be converted for every row."""
-    for index, (start, end) in enumerate(_cuts(len(query))):
-        numbers = [float(number) for number in query[start:end]]
-        db.execute(f"SET VARIABLE q{index} = $1::FLOAT[{end - start}]", [numbers])
+    cuts = _cuts(len(query))
+    form = ", ".join(f"p{index} FLOAT[{end - start}]" for index, (start, end) in enumerate(cuts))
+    pieces = {f"p{index}": query[start:end].tolist() for index, (start, end) in enumerate(cuts)}
+    db.execute(f"SET VARIABLE q = $1::STRUCT({form})", [pieces])
 
 
 @contextlib.contextmanager
