@@ -42,7 +42,7 @@ def rows(repository: Repository) -> list[tuple]:
         for document in catalog.newest(1000, Filter()):
             fields = {k: v for k, v in vars(document).items() if k not in {"id", "stamp"}}
             chunks = [
-                {k: v for k, v in vars(chunk).items() if k not in {"id", "document"}}
+                {k: v for k, v in chunk._asdict().items() if k not in {"id", "document"}}
                 for chunk in catalog.chunks_of(document.id)
             ]
             found.append((document.key, fields, chunks))

@@ -42,11 +42,16 @@ def cut(text: str, limit: int) -> list[str]:
 
     All of it is in the pieces but blank lines at their ends.
     """
+    if len(text) <= limit and text and text == text.strip():
+        return [text]
     return [text[start:end] for start, end in spans(text, limit)]
 
 
 def spans(text: str, limit: int) -> list[tuple[int, int]]:
     """Return where the pieces of `cut` start and end in ``text``."""
+    if len(text) <= limit:
+        start, end = _trimmed(text, 0, len(text))
+        return [(start, end)] if end > start else []
     found: list[tuple[int, int]] = []
     first = last = 0  # of the piece that is being filled
     for start, end, begins_long in _atoms(text, limit):
@@ -69,9 +74,6 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 
 def _atoms(text: str, limit: int) -> Iterator[tuple[int, int, bool]]:
     """Yield what is not cut: (start, end, whether something too long for a piece begins here)."""
-    if len(text) <= limit:
-        yield 0, len(text), False
-        return
     starts = list(_line_starts(text))
     yield from _split(text, starts, len(text), Boundary.BLOCK, limit)
 

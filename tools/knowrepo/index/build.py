@@ -20,7 +20,7 @@ from knowrepo.concepts.model import FOLDER
 from knowrepo.errors import KnowError
 from knowrepo.git import partial, plumbing
 from knowrepo.git.layout import Repository
-from knowrepo.index import Progress, freshness, undecided
+from knowrepo.index import Progress, ahead, freshness, undecided
 from knowrepo.index.catalog import BEHIND, SEEN, STAMPS, Catalog, DamagedError, SQLiteError, told
 from knowrepo.index.documents import put_concept, put_session, put_unreadable
 from knowrepo.index.sources import Source, sources
@@ -134,10 +134,13 @@ def _bring_up(
         _heed(catalog, tombstones)
     done = 0
     notes: list[str] = []
-    while done < len(changed) and time.monotonic() < until:
-        with catalog.transaction():
-            done = _index_some(repository, catalog, changed, done, notes, late, most)
-        progress(done, len(changed))
+    oids = {key: oid for key, (oid, _, _) in known.items()}
+    # A recall, which has a budget, is over before another process has started.
+    with ahead.reading(repository.root, changed if budget is None else [], oids) as reader:
+        while done < len(changed) and time.monotonic() < until:
+            with catalog.transaction():
+                done = _index_some(repository, catalog, changed, done, notes, late, most, reader)
+            progress(done, len(changed))
     behind = len(changed) - done + len(late)
     settled = _remove(catalog, gone, until) and not behind
     if settled and budget is None:  # reading the history, and all of the file, may take long
@@ -215,6 +218,7 @@ def _index_some(
     notes: list[str],
     late: list[Source],
     most: int | None,
+    reader: ahead.Ahead | None,
 ) -> int:
     """Index from ``start`` on for a while; returns how far it came.
 
@@ -238,7 +242,7 @@ def _index_some(
             continue
         try:
             if source.key not in contents:
-                _put_session(repository, catalog, source)
+                _put_session(repository, catalog, source, reader)
             elif contents[source.key] is None:
                 notes.append(
                     f"{source.path}: not indexed: this clone lacks its content; check it out"
@@ -265,9 +269,12 @@ def _index_some(
     return start + len(batch)
 
 
-def _put_session(repository: Repository, catalog: Catalog, source: Source) -> None:
+def _put_session(
+    repository: Repository, catalog: Catalog, source: Source, reader: ahead.Ahead | None
+) -> None:
     if source.ours is None:
-        put_session(catalog, repository.root, source.path, source.mark)
+        read = reader.take(source) if reader else None
+        put_session(catalog, repository.root, source.path, source.mark, read)
         return
     with undecided.written(repository, source.ours) as folder:
         put_session(catalog, folder, source.path, source.mark)

@@ -12,15 +12,17 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import zip_longest
 from pathlib import PurePath, PurePosixPath, PureWindowsPath
+from typing import TYPE_CHECKING, NamedTuple
 
-from knowrepo.concepts.markdown import sections
-from knowrepo.concepts.model import Concept
 from knowrepo.index.blocks import cut, spans
 from knowrepo.sessions.readers.base import telling_line
 from knowrepo.sessions.record import Record, SessionFacts
+
+if TYPE_CHECKING:
+    from knowrepo.concepts.model import Concept
 
 LIMIT = 1200
 """Characters of a chunk's text; about 300 tokens of prose."""
@@ -35,8 +37,7 @@ _SPEAKERS = {"user": "User", "assistant": "Assistant", "tool": "Output"}
 _SPEAKER = len("Assistant: ")
 
 
-@dataclass(frozen=True)
-class Chunk:
+class Chunk(NamedTuple):
     """A piece of a document that is found, shown and embedded as one.
 
     ``anchor`` names it in its document. ``context`` is what is embedded ahead
@@ -83,6 +84,8 @@ def concept_chunks(concept: Concept, *, body_line: int = 1) -> list[Chunk]:
     A section's anchor is its path of headings, counted where it repeats, and a
     part number where it was cut.
     """
+    from knowrepo.concepts.markdown import sections  # who cuts sessions only needs no parser
+
     chunks: list[Chunk] = []
     seen: dict[str, int] = {}
     found = sections(concept.body)
@@ -153,7 +156,7 @@ def session_chunks(records: Iterable[Record], facts: SessionFacts) -> Iterator[C
 
     for record in records:
         known.learn(record)
-        own = list(_pieces(record, known.context))
+        own = _pieces(record, known.context)
         if not own:
             continue
         # In a sub-agent's own file its task is the user's turn.
@@ -181,14 +184,17 @@ class _Known:
 
     def __init__(self, facts: SessionFacts) -> None:
         self._facts = facts
-        self._dated = self._told = False
+        # Where a fact is empty there is nothing to wait for.
+        self._dated, self._told = not facts.date, not facts.first_user_line
         self.context = self._context()
 
     def learn(self, record: Record) -> None:
+        if self._dated and self._told:
+            return
         facts = self._facts
         dated = self._dated or bool(record.time)
         own = not record.side or facts.sub_agent
-        told = self._told or (own and telling_line(record) == facts.first_user_line != "")
+        told = self._told or (own and telling_line(record) == facts.first_user_line)
         if (dated, told) != (self._dated, self._told):
             self._dated, self._told = dated, told
             self.context = self._context()
@@ -212,8 +218,7 @@ def project_name(folder: str) -> str:
     return pure.name
 
 
-@dataclass(frozen=True)
-class _Piece:
+class _Piece(NamedTuple):
     anchor: str
     text: str
     time: str
@@ -221,25 +226,33 @@ class _Piece:
     context: str
 
 
-def _pieces(record: Record, context: str) -> Iterator[_Piece]:
+def _pieces(record: Record, context: str) -> list[_Piece]:
     speaker = _SPEAKERS.get(record.role)
     if speaker is None:
-        return
+        return []
     text = record.text.strip()
     if record.role == "tool":
         text = _head_and_tail(text)
     # Cut before the speaker is named: a fence is one at the start of its line.
     parts = cut(text, LIMIT - _SPEAKER)
-    parts[:1] = [f"{speaker}: {part}" for part in parts[:1]]
-    calls = [f"{call.name}: {_one_line(call.argument, _CALL)}" for call in record.calls]
-    for line in [line for call in calls for line in cut(call, LIMIT)]:
-        if parts and len(parts[-1]) + len(line) < LIMIT:
-            parts[-1] += f"\n{line}"
-        else:
-            parts.append(line)
-    for part, piece in enumerate(parts):
-        anchor = record.key if part == 0 else f"{record.key}{_JOINT}/{part}"
-        yield _Piece(anchor, piece, record.time, record.line, context)
+    if parts:
+        parts[0] = f"{speaker}: {parts[0]}"
+    for call in record.calls:
+        for line in cut(f"{call.name}: {_one_line(call.argument, _CALL)}", LIMIT):
+            if parts and len(parts[-1]) + len(line) < LIMIT:
+                parts[-1] += f"\n{line}"
+            else:
+                parts.append(line)
+    return [
+        _Piece(
+            f"{record.key}{_JOINT}/{part}" if part else record.key,
+            piece,
+            record.time,
+            record.line,
+            context,
+        )
+        for part, piece in enumerate(parts)
+    ]
 
 
 def _head_and_tail(text: str) -> str:

@@ -6,31 +6,21 @@ and when, is `build`'s business.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from knowrepo.concepts.document import parse
 from knowrepo.concepts.model import Concept, from_document
 from knowrepo.concepts.tags import TAG_INDEX, concept_path, read_tag_index
-from knowrepo.errors import KnowError
 from knowrepo.git.layout import Repository
-from knowrepo.index.catalog import Catalog, Document, Field, StoredChunk
+from knowrepo.index.archived import ReadSession, read_session, stored
+from knowrepo.index.catalog import Catalog, Document, Field
 from knowrepo.index.chunk import (
     Chunk,
-    chunk_id,
     concept_chunks,
     document_id,
-    project_name,
-    session_chunks,
 )
 from knowrepo.index.text import normal_name, stem, words
-from knowrepo.sessions import store
-from knowrepo.sessions.conflicts import marker_line
-from knowrepo.sessions.readers import reader_of
-from knowrepo.units import LONGEST_TITLE, shorten
-
-_OWN_SESSION = 3  # parts of the path of a session that is nobody's sub-agent
 
 
 def put_concept(catalog: Catalog, path: str, oid: str, data: bytes) -> None:
@@ -59,7 +49,7 @@ def _put_concept(catalog: Catalog, concept: Concept, *, oid: str, chunks: list[C
     )
     catalog.put(
         document,
-        _stored(key, chunks),
+        stored(key, chunks),
         tags=concept.tags,
         names=list(_names(concept)),
         terms=list(_terms(concept)),
@@ -121,49 +111,21 @@ def _front_matter(concept: Concept) -> list[tuple[str, Field]]:
     ]
 
 
-def put_session(catalog: Catalog, root: Path, path: str, stamp: str) -> None:
+def put_session(
+    catalog: Catalog, root: Path, path: str, stamp: str, read: ReadSession | None = None
+) -> None:
     """Put the archived session at ``path``, relative to ``root``, into the catalog.
 
-    Where its content is what the catalog has, only the stamp is noted. Raises
-    KnowError where it holds conflict markers: which lines are its own is not known.
+    ``read`` is what `read_session` returned, where that was done before. Where the
+    content is what the catalog has, only the stamp is noted.
     """
     key = path.removesuffix(".jsonl")
-    agent, name = PurePosixPath(path).parts[1], PurePosixPath(path).stem
-    reader = reader_of(agent)
-    lines = store.SessionLines(root / path)
-    oid = store.oid(lines.files)
-    if catalog.oid_of(key) == oid:  # touched, not changed
+    if read is None:
+        read = read_session(root, path, stamp, catalog.oid_of(key))
+    if read.document is None:  # touched, not changed
         catalog.restamp(key, stamp=stamp)
-        return
-    for part in lines.files:
-        line = marker_line(part)
-        if line:
-            raise KnowError(f"line {line} is a conflict marker; `know merge {path}` mends it")
-    document = Document(
-        key=key,
-        uid=document_id(key),
-        path=path,
-        oid=oid,
-        stamp=stamp,
-        kind="session",
-        agent=agent,
-        title=name,
-    )
-    if reader is None:  # an archive made by a newer know: kept, and not searched
-        catalog.put(document, [])
-        return
-    facts = reader.facts(lines, name)
-    if len(PurePosixPath(path).parts) > _OWN_SESSION:  # below the session that called it
-        facts = replace(facts, sub_agent=True)
-    document = replace(
-        document,
-        title=shorten(facts.title, LONGEST_TITLE) or name,
-        date=facts.date,
-        project=project_name(facts.project),
-        branch=facts.branch,
-    )
-    chunks = () if facts.helper else session_chunks(reader.read(lines), facts)
-    catalog.put(document, _stored(key, chunks))
+    else:
+        catalog.put(read.document, read.chunks, analyses=read.analyses)
 
 
 def put_unreadable(catalog: Catalog, path: str, mark: str) -> None:
@@ -180,18 +142,3 @@ def put_unreadable(catalog: Catalog, path: str, mark: str) -> None:
         ),
         [],
     )
-
-
-def _stored(key: str, chunks: Iterable[Chunk]) -> Iterator[StoredChunk]:
-    for seq, chunk in enumerate(chunks):
-        yield StoredChunk(
-            uid=chunk_id(key, chunk.anchor),
-            seq=seq,
-            anchor=chunk.anchor,
-            heading=chunk.heading,
-            context=chunk.context,
-            text=chunk.text,
-            time=chunk.time,
-            line=chunk.line,
-            text_hash=chunk.text_hash,
-        )

@@ -117,11 +117,12 @@ def _analysed(text: str) -> str:
     found = " ".join(map(_ANALYSES.__getitem__, tokens))  # C does the work, so keep it one line
     if _NAMES not in found:
         return found
-    behind = _BETWEEN.join(_BEHIND.findall(found)).split(_BETWEEN)
+    pieces = _BEHIND.split(found)  # what stands in order and what behind, in turn
+    behind = _BETWEEN.join(pieces[1::2]).split(_BETWEEN)
     names = [name for name in behind if name and name != _FOREIGN]
     if _FOREIGN in behind:
         names += _foreign_stems(tokens)
-    return " ".join((_BEHIND.sub("", found), *names))
+    return " ".join(("".join(pieces[::2]), *names))
 
 
 def _foreign_stems(tokens: list[str]) -> list[str]:

@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from knowrepo.sessions import growth
 from knowrepo.sessions.lines import Line, read_lines
@@ -206,8 +207,12 @@ def chunks(first: Path) -> Iterator[bytes]:
 
 
 def _lines(files: Iterable[Path]) -> Iterator[bytes]:
-    for number, path in enumerate(files):
-        with path.open("rb") as stream:
+    return _lines_of(path.open("rb") for path in files)
+
+
+def _lines_of(parts: Iterable[BinaryIO]) -> Iterator[bytes]:
+    for number, part in enumerate(parts):
+        with part as stream:
             if number:
                 stream.readline()
             for line in stream:
@@ -227,17 +232,34 @@ class SessionLines(Iterable[Line]):
         self.files = parts(first)
         """The session's files, as they were found first; none where it is not archived."""
         self._held: list[Line] | None = None
+        self._contents: list[bytes] | None = None  # of the files, until they are parsed
 
     @property
     def size(self) -> int:
         """Bytes of all parts."""
         return sum(path.stat().st_size for path in self.files)
 
+    def oid(self) -> str:
+        """Return git's name of the bytes, see `oid`; the files are not read again to be parsed."""
+        contents = self._read()
+        return oid(self.files) if contents is None else _oid(contents)
+
+    def may_hold(self, *signs: bytes) -> bool:
+        """Say whether the files hold one of these; they may where they are too large to look."""
+        contents = self._read()
+        return contents is None or any(sign in content for content in contents for sign in signs)
+
+    def _read(self) -> list[bytes] | None:
+        if self._contents is None and self.size <= self._SMALL:
+            self._contents = [path.read_bytes() for path in self.files]
+        return self._contents
+
     def __iter__(self) -> Iterator[Line]:
-        if self._held is None and self.size <= self._SMALL:
-            content = b"".join(_lines(self.files))
-            lines = read_lines(io.BytesIO(content))
-            self._held = list(resolved(lines) if growth.MARKED in content else lines)
+        if self._held is None and (contents := self._read()) is not None:
+            lines = read_lines(_lines_of(map(io.BytesIO, contents)))
+            marked = any(growth.MARKED in content for content in contents)
+            self._held = list(resolved(lines) if marked else lines)
+            self._contents = None
         if self._held is not None:
             return iter(self._held)
         return resolved(read_lines(_lines(self.files)))
@@ -275,4 +297,12 @@ def oid(files: Sequence[Path]) -> str:
         with path.open("rb") as stream:
             while block := stream.read(_BLOCK):
                 digest.update(block)
+    return digest.hexdigest()
+
+
+def _oid(contents: Sequence[bytes]) -> str:
+    size = sum(map(len, contents))
+    digest = hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
+    for content in contents:
+        digest.update(content)
     return digest.hexdigest()

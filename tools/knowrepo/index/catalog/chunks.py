@@ -8,7 +8,7 @@ through some chunks at a time: it may be larger than the memory.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from operator import attrgetter
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 from knowrepo.index.catalog.rows import TEXTS, StoredChunk
 from knowrepo.index.text import analysed
 
-FIELDS = tuple(name for name in StoredChunk.__dataclass_fields__ if name not in {"id", "document"})
+FIELDS = tuple(name for name in StoredChunk._fields if name not in {"id", "document"})
 Row = tuple[Any, ...]
 """A chunk's values in the order of `FIELDS`."""
 
@@ -39,10 +39,16 @@ def check(chunks: Sequence[StoredChunk]) -> None:
         "".join(_TEXTS(chunk)).encode()
 
 
-def add(db: sqlite3.Connection, document: int, title: str, chunks: Iterable[StoredChunk]) -> None:
-    """Write the chunks of a document that has none yet."""
+def add(
+    db: sqlite3.Connection,
+    document: int,
+    title: str,
+    chunks: Iterable[StoredChunk],
+    analyses: Mapping[str, str],
+) -> None:
+    """Write the chunks of a document that has none yet; some texts are analysed already."""
     for rows in _batches(chunks):
-        _insert(db, document, title, rows)
+        _insert(db, document, title, rows, analyses)
 
 
 def replace(
@@ -51,6 +57,7 @@ def replace(
     title: str,
     old_title: str,
     chunks: Iterable[StoredChunk],
+    analyses: Mapping[str, str],
 ) -> None:
     """Write chunks, which come in the order of ``seq``, in the place of a document's old ones.
 
@@ -70,7 +77,7 @@ def replace(
             same_id = f"id <= {newest} AND uid IN ({','.join('?' * len(uids))})"
             gone.update((row[0], row) for row in _old(db, document, same_id, *uids))
         _forget(db, old_title, gone.values())
-        _insert(db, document, title, fresh)
+        _insert(db, document, title, fresh, analyses)
     while old := _old(db, document, f"seq > ? LIMIT {_BATCH}", last):
         _forget(db, old_title, old)
 
@@ -98,7 +105,13 @@ def _newest(db: sqlite3.Connection) -> int:
     return int(row[0])
 
 
-def _insert(db: sqlite3.Connection, document: int, title: str, rows: Sequence[Row]) -> None:
+def _insert(
+    db: sqlite3.Connection,
+    document: int,
+    title: str,
+    rows: Sequence[Row],
+    analyses: Mapping[str, str],
+) -> None:
     if not rows:
         return
     first = _newest(db) + 1
@@ -107,7 +120,9 @@ def _insert(db: sqlite3.Connection, document: int, title: str, rows: Sequence[Ro
     )
     db.executemany(
         "INSERT INTO words (rowid, title, heading, body) VALUES (?, ?, ?, ?)",
-        _with_words(title, enumerate(rows, start=first)),
+        list(
+            _with_words(title, enumerate(rows, start=first), analyses)
+        ),  # each by itself is quicker
     )
     db.execute("INSERT OR REPLACE INTO meta VALUES (?, hex(randomblob(8)))", (TEXTS,))
 
@@ -117,7 +132,7 @@ def _forget(db: sqlite3.Connection, title: str, old: Iterable[Row]) -> None:
     # A table without content of its own has to be told what it forgets.
     db.executemany(
         "INSERT INTO words (words, rowid, title, heading, body) VALUES ('delete', ?, ?, ?, ?)",
-        _with_words(title, numbered),
+        _with_words(title, numbered, {}),
     )
     db.executemany("DELETE FROM chunks WHERE id = ?", [(number,) for number, _ in numbered])
 
@@ -128,12 +143,18 @@ def _batches(chunks: Iterable[StoredChunk]) -> Iterator[list[Row]]:
         yield some
 
 
-def _with_words(title: str, numbered: Iterable[tuple[int, Row]]) -> Iterator[Row]:
+def _with_words(
+    title: str, numbered: Iterable[tuple[int, Row]], analyses: Mapping[str, str]
+) -> Iterator[Row]:
     """Yield (number, words of the title, of the heading and of the text) of chunks."""
-    of_title = analysed(title)
+
+    def words_of(text: str) -> str:
+        return analyses.get(text) or analysed(text)
+
+    of_title = words_of(title)
     heading = of_heading = ""
     for number, row in numbered:
         if row[_HEADING] != heading:  # most share their neighbour's
             heading = row[_HEADING]
-            of_heading = analysed(heading)
-        yield number, of_title, of_heading, analysed(row[_TEXT])
+            of_heading = words_of(heading)
+        yield number, of_title, of_heading, words_of(row[_TEXT])

@@ -14,7 +14,7 @@ from knowrepo.index.text import PREFIX, forms
 _WEIGHTS = "2.0, 1.5, 1.0"
 # The columns in the order of the fields.
 _DOCUMENT = ", ".join(f"d.{name}" for name in Document.__dataclass_fields__)
-_CHUNK = ", ".join(f"c.{name}" for name in StoredChunk.__dataclass_fields__)
+_CHUNK = ", ".join(f"c.{name}" for name in StoredChunk._fields)
 _T = TypeVar("_T")
 
 

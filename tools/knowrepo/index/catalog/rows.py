@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 SEEN = "seen"
 """The meta key of the signature of the state that a catalog holds."""
@@ -42,8 +42,7 @@ class Document:
     id: int = 0
 
 
-@dataclass(frozen=True)
-class StoredChunk:
+class StoredChunk(NamedTuple):
     """A chunk as the catalog keeps it; ``id`` is 0 before it is stored."""
 
     uid: str

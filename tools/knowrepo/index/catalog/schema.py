@@ -21,6 +21,7 @@ VERSION = f"{SCHEMA}.{ANALYSER}.{CHUNK_RULE}"
 
 WAL_BYTES = 8_388_608
 """What is kept of a write-ahead log that has been written back."""
+_CACHE_KIB = 16_384  # a transaction of a second fits: no page of it is written twice
 _SECONDS = 30  # to wait for a reader that keeps a change of the journal waiting
 
 _TABLES = f"""
@@ -99,6 +100,7 @@ def open_writable(file: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute(f"PRAGMA journal_size_limit = {WAL_BYTES}")
+        connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
         if version_of(connection) != VERSION:
             make_tables(connection)
     except BaseException:

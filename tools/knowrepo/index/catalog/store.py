@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import chain, islice
 from operator import attrgetter
 
@@ -31,12 +31,14 @@ class Catalog(Opened, Tables):
         tags: Iterable[str] = (),
         names: Iterable[tuple[str, Field]] = (),
         terms: Iterable[tuple[str, Field]] = (),
+        analyses: Mapping[str, str] = {},
     ) -> None:
         """Store a document in the place of what the catalog has under its key.
 
         Chunks, in the order of ``seq``, that are as they were are left alone: of a
         session that grew, only what is new is written. What fails on the way, or
-        contradicts itself (ValueError), changes nothing.
+        contradicts itself (ValueError), changes nothing. ``analyses`` are those of
+        texts that were analysed before.
         """
         chunks = iter(chunks)
         first = list(islice(chunks, _HELD))
@@ -50,9 +52,11 @@ class Catalog(Opened, Tables):
             number = self._put_front_matter(old, document, tags, names, terms)
             title = " ".join((document.title, *tags))
             if old is None:
-                chunk_tables.add(self._db, number, title, chain(first, chunks))
+                chunk_tables.add(self._db, number, title, chain(first, chunks), analyses)
             else:
-                chunk_tables.replace(self._db, number, title, old_title, chain(first, chunks))
+                chunk_tables.replace(
+                    self._db, number, title, old_title, chain(first, chunks), analyses
+                )
 
     def _put_front_matter(
         self,
@@ -120,7 +124,7 @@ class Catalog(Opened, Tables):
             return False
         number, title = self._forget_front_matter(key)
         if number is not None:
-            chunk_tables.replace(self._db, number, "", title, [])
+            chunk_tables.replace(self._db, number, "", title, [], {})
             self._db.execute("DELETE FROM leaving WHERE document = ?", (number,))
         return True
 
