@@ -226,7 +226,7 @@ def test_a_look_has_no_goal(command):
 
 def test_a_sub_agents_records_in_its_parents_file_are_not_the_sessions():
     talk = struggle().say(CAUSE).edit("a.toml").run("uv run pytest -q", "3 passed")
-    side = [Record(**{**vars(record), "side": True}) for record in talk.records]
+    side = [record._replace(side=True) for record in talk.records]
     assert found(side) == []
     assert len(found(side, SessionFacts(sub_agent=True))) == 1
 
