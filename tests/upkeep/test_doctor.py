@@ -598,6 +598,19 @@ def test_a_model_that_is_not_what_it_was_is_found_by_its_whole_content(
     assert "damaged" in found["seen"]
 
 
+def test_a_server_that_does_not_answer_is_told_as_one_and_not_as_a_bad_build(
+    doctor, filled, own_environment
+):
+    (own_environment / "config.toml").write_text(
+        '[endpoint]\nurl = "http://127.0.0.1:9/v1"\nmodel = "served"\n'
+    )
+    found = doctor()["embedding"]
+    assert found["verdict"] == "fail"
+    assert found["seen"] == "served does not embed: http://127.0.0.1:9/v1: nothing answers there"
+    assert "start the server" in found["fix"]
+    assert "llama" not in found["fix"]
+
+
 @pytest.mark.model
 def test_the_real_model_is_whole_and_embeds(shared_cache):
     place = run.find(None)
