@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -148,6 +147,8 @@ def _of_vectors(
 
 def _wrapped(label: str, problem: str) -> list[tuple[str, str]]:
     """Return a problem on as many lines as it takes: what is wrong stands at its end."""
+    import textwrap
+
     room = _WIDTH - _LABEL - 1
     return [(label, line) for line in textwrap.wrap(problem, room, break_on_hyphens=False)]
 
