@@ -16,7 +16,7 @@ from knowrepo.bench.corpus import Corpus, as_line, needle
 from knowrepo.bench.measured import Measured, machine
 from knowrepo.bench.sizes import Sizes
 from knowrepo.cli.main import main
-from knowrepo.errors import UsageError
+from knowrepo.errors import KnowError, UsageError
 from knowrepo.sessions.lines import read_lines
 from knowrepo.sessions.readers.claude import ClaudeReader
 
@@ -112,6 +112,15 @@ def test_what_was_made_is_removed_and_the_users_own_is_not_touched(
     assert dict(os.environ) == before
     assert sorted(own_environment.rglob("*")) == files
     assert list(folder.iterdir()) == []
+
+
+def test_a_model_that_is_not_here_is_told_with_the_command_that_fetches_that_one(
+    monkeypatch, tmp_path
+):
+    monkeypatch.setenv("KNOW_CACHE", str(tmp_path))
+    with pytest.raises(KnowError) as caught, place.prepared("bge-small-en-v1.5"):
+        pass
+    assert caught.value.hint == "`know model pull bge-small-en-v1.5` fetches it"
 
 
 def test_the_place_has_an_empty_configuration_and_the_users_cache(own_environment, monkeypatch):

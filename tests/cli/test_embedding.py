@@ -67,6 +67,13 @@ def test_quiet_says_nothing_of_it(index):
     assert (done.code, done.err) == (0, "")
 
 
+def test_quiet_says_nothing_of_a_missing_model_either(know, repository, monkeypatch):
+    monkeypatch.setattr(models, "current", lambda: None)
+    write(repository, "concepts/a.md", concept("Lock files"))
+    assert "no vectors: there is no model" in know("index").err
+    assert know("index", "--quiet").err == ""
+
+
 def test_what_is_embedded_is_not_embedded_again(index):
     assert index(0.01).out.splitlines()[-1] == "vectors: 100 texts embedded"
     assert index(0.01).out.splitlines()[-1] == "vectors: 0 texts embedded"

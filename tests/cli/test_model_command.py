@@ -113,6 +113,16 @@ def test_list_says_what_is_wrong_with_the_model_that_should_be_in_use(know, tmp_
     result = know("model", "list")
     assert result.code == 0
     assert "gone.gguf: the model named in" in result.err
+    assert "none is in use" not in result.err
+
+
+def test_the_list_of_the_real_models_fits_a_terminal(know, monkeypatch):
+    shipped = Path(registry.__file__).with_name("registry.json")
+    monkeypatch.setattr(registry, "_FILE", shipped)
+    registry.known.cache_clear()
+    lines = know("model", "list").out.splitlines()
+    assert len(lines) >= 7
+    assert max(map(len, lines)) <= 80
 
 
 def test_use_before_pull_says_the_command(know):
@@ -125,13 +135,13 @@ def test_use_before_pull_says_the_command(know):
     ("arguments", "said"),
     [
         ([], "name a model, or an endpoint"),
-        (["small", "--endpoint", "http://localhost/"], "name a model, or an endpoint"),
+        (["small", "--endpoint", "http://localhost/"], "an endpoint, not both"),
         (["unknown"], "no model is called unknown"),
         (["small", "--query-prefix", "x"], "its prefixes and its pooling are known"),
         (["/x.gguf", "--name", "m"], "only for `--endpoint`"),
         (["/x.gguf", "--pooling", "max"], "known are mean, cls, last"),
         (["--endpoint", "http://localhost/", "--name", "m", "--pooling", "cls"], "pools by itself"),
-        (["--endpoint", "http://localhost/"], "`model` must say"),
+        (["--endpoint", "http://localhost/"], "`--name` must say"),
         (["--endpoint", "http://example.org/", "--name", "m"], "may be another machine"),
         (["--endpoint", "http://localhost/", "--name", "m", "--dimension", "9"], "not known which"),
         (["--endpoint", "http://localhost/", "--name", "m", "--timeout", "0"], "--timeout"),

@@ -156,6 +156,14 @@ def test_without_a_model_a_query_for_vectors_says_so(know, filled, monkeypatch, 
     assert "know model pull" in result.err
 
 
+def test_a_model_that_is_gone_is_told_once_with_its_reason(know, filled, own_environment):
+    (own_environment / "config.toml").write_text('model = "/nowhere/gone.gguf"\n')
+    result = know("sql", "select count(*) n from vectors", "--format", "csv")
+    assert result.out == "n\n0\n"
+    assert len(result.err.splitlines()) == 1
+    assert result.err.startswith("no vectors are shown: /nowhere/gone.gguf: ")
+
+
 @pytest.mark.parametrize("when", ["before the first row", "after it"])
 def test_a_long_query_can_be_interrupted(filled, when):
     endless = "select count(*) from range(1000000000000) t(a) where sqrt(a) > 3"

@@ -35,6 +35,10 @@ def test_it_sums_up_and_draws_over_time(know, filled):
     assert any(line.startswith("  2026-01-12 ") and "0 sessions" in line for line in lines)
 
 
+def test_no_line_is_wider_than_a_terminal_in_a_pipe_either(know, filled):
+    assert max(len(line) for line in know("stats").out.splitlines()) <= 80
+
+
 def test_json_has_everything_and_nothing_else_on_standard_output(know, filled):
     given = json.loads(know("stats", "--json").out)
     assert given["version"] == 1

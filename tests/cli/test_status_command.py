@@ -41,8 +41,7 @@ def fill(repository, embedder, most: int = 1000) -> None:
     store = VectorStore(repository.vectors, embedder.fingerprint)
     with Catalog.open(repository.catalog) as catalog:
         waiting = pending_texts(catalog, store)
-    some = replace(waiting, digests=waiting.digests[: 16 * most])
-    embed_texts(some, store, embedder)
+    embed_texts(replace(waiting, digests=waiting.digests[: 16 * most]), store, embedder)
 
 
 def told(know) -> dict:
@@ -84,6 +83,21 @@ def test_it_counts_what_is_there(know, filled):
     )
     assert found["catalog"]["bytes"] == catalog_file(filled).stat().st_size
     assert found["texts"] == found["pending"] == found["chunks"]
+
+
+def test_a_repository_in_a_folder_of_a_work_tree_is_named_by_its_place(know, repository):
+    (repository.root / "docs").mkdir()
+    (repository.root / "docs" / "know.toml").write_text("format = 1\n")
+    first = know("status", "--repo", "docs").out.splitlines()[0]
+    assert first.startswith("repository ")
+    assert first.endswith("/docs")
+
+
+def test_what_is_wrong_with_the_model_is_told_to_its_end(know, filled, own_environment, tmp_path):
+    (own_environment / "config.toml").write_text(f'model = "{tmp_path}/gone.gguf"\n')
+    shown = know("status").out
+    assert "is not there" in " ".join(shown.split("vectors ")[0].split())
+    assert all(len(line) <= 80 for line in shown.splitlines() if "/" not in line)
 
 
 def test_sub_agents_are_told_from_sessions(know, repository):
@@ -175,7 +189,9 @@ def test_the_last_runs_are_told(know, filled, words, monkeypatch):
     runs = {run["name"]: run for run in told(know)["runs"]}
     assert runs["index"]["what"]["indexed"] == 3
     assert runs["archive"]["what"] == {"new": 1}
-    assert "last index" in know("status").out
+    shown = know("status").out
+    assert "last runs   index 20" in shown
+    assert "            archive 20" in shown
     lines = know("status", "--log").out.splitlines()
     assert [line.split(": ")[0][17:] for line in lines] == ["archive", "index"]
     assert all(len(line) <= 80 for line in lines)
@@ -190,9 +206,9 @@ def test_an_empty_log_says_so(know, repository):
 
 def test_a_run_that_failed_is_told_with_its_reason(know, filled):
     know("index", "--no-vectors")
-    write(filled, "concepts/new.md", concept())
     (filled.catalog.parent / "catalog.lock").unlink(missing_ok=True)
     (filled.catalog.parent / "catalog.lock").mkdir()
+    write(filled, "concepts/c.md", concept("A third"))  # something to do, which needs the lock
     assert know("index", "--no-vectors").code == 1
     assert "failed: " in know("status", "--log").out
 

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import os
 import random
 import shutil
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -120,6 +122,15 @@ def test_what_a_rebase_under_way_comes_from_stays(repository, commit):
     git(repository.root, "update-ref", "refs/heads/side", "ORIG_HEAD")
     git(repository.root, "rebase", "--abort")
     assert embed_all(repository) == []
+
+
+def test_a_file_name_that_is_no_utf_8_needs_nothing_for_it_is_not_indexed(repository, commit):
+    write(repository, "concepts/a.md", concept("Base", body="base words"))
+    odd = os.fsencode(repository.root) + b"/concepts/\xff\xfe.md"
+    Path(os.fsdecode(odd)).write_text(concept("Odd", body="odd words"))
+    commit()
+    embed_all(repository)
+    assert collect(repository).dropped == 0
 
 
 def test_a_work_tree_needs_what_lies_in_it_untracked(repository, commit, tmp_path):

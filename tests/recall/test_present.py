@@ -20,6 +20,11 @@ def test_a_hit_is_one_line():
     )
 
 
+def test_a_hit_is_one_line_whatever_its_file_is_called():
+    odd = Hit(**{**vars(HIT), "shown_path": "notes/a\n[ffff]\tb"})
+    assert present.line(odd).startswith("[a3f2] notes/a [ffff] b 2026-02-06 | Fix")
+
+
 def test_marks_are_shown():
     marked = Hit(**{**vars(HIT), "marks": ("deprecated",)})
     assert "| Fix the hooks (deprecated): it" in present.line(marked)

@@ -153,6 +153,13 @@ class TestAnEarlierModel:
         embed_all(repository, new)
         assert route.recall(repository, "a green pear").notes == []
 
+    def test_two_cuts_of_one_model_are_told_apart(self, two, monkeypatch, tmp_path):
+        repository, _ = two
+        cut = Model("old", tmp_path / "old", "old", dimension=128)
+        monkeypatch.setattr(models, "current", lambda: cut)
+        note = route.recall(repository, "a green pear").notes[0]
+        assert "have a vector of old cut to 128 yet; this answer uses those of old, which" in note
+
 
 def test_passages_of_the_quick_embedder_differ():
     embedder = QuickEmbedder()

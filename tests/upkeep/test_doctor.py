@@ -465,11 +465,11 @@ def test_a_damaged_segment_is_found_set_aside_and_then_removed_when_asked(doctor
 def test_a_segment_that_is_gone_and_a_manifest_that_is_lost_are_found(doctor, filled):
     store = fill(filled)
     (segment,) = store.folder.glob("*.duckdb")
-    (store.folder / "manifest.json").write_text("{")
+    manifest = store.folder / "manifest.json"
+    named = manifest.read_bytes()
+    manifest.write_text("{")
     assert "no manifest names" in doctor()["vectors"]["seen"]
-    (store.folder / "manifest.json").write_text(
-        json.dumps({"segments": [{"file": segment.name, "rows": 2}]})
-    )
+    manifest.write_bytes(named)
     segment.unlink()
     assert segment.name in doctor()["vectors"]["seen"]
 
@@ -596,6 +596,19 @@ def test_a_model_that_is_not_what_it_was_is_found_by_its_whole_content(
     found = doctor()["model-hash"]
     assert found["verdict"] == "fail"
     assert "damaged" in found["seen"]
+
+
+def test_a_server_that_does_not_answer_is_told_as_one_and_not_as_a_bad_build(
+    doctor, filled, own_environment
+):
+    (own_environment / "config.toml").write_text(
+        '[endpoint]\nurl = "http://127.0.0.1:9/v1"\nmodel = "served"\n'
+    )
+    found = doctor()["embedding"]
+    assert found["verdict"] == "fail"
+    assert found["seen"] == "served does not embed: http://127.0.0.1:9/v1: nothing answers there"
+    assert "start the server" in found["fix"]
+    assert "llama" not in found["fix"]
 
 
 @pytest.mark.model

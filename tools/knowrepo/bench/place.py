@@ -89,7 +89,7 @@ def _model_path(model: str) -> str:
         return str(path.resolve())
     found = models.installed(models.find(model))
     if found is None:
-        raise KnowError(f"{model}: is not here", hint="`know model pull` brings it")
+        raise KnowError(f"{model}: not here", hint=f"`know model pull {model}` fetches it")
     return str(found)
 
 

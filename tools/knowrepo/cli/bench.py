@@ -25,7 +25,7 @@ def index(
         list[str] | None,
         typer.Option(metavar="NAME", help="Only this measurement; may be repeated."),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Less of everything: a minute.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Less of everything: minutes.")] = False,
     large: Annotated[
         bool, typer.Option("--large", help="Search a million vectors too: 6 GB of memory.")
     ] = False,

@@ -27,12 +27,13 @@ def embed(here: Repository, threads: int, *, quiet: bool) -> int | None:
     from knowrepo.index import embed, models
 
     model = models.current()
+    remark = (lambda _: None) if quiet else say
     if model is None:
-        say("no vectors: there is no model; `know model pull` brings one")
+        remark("no vectors: there is no model; `know model pull` brings one")
         return None
     lacking = embed.lacking(model)
     if lacking:
-        say(f"no vectors: {lacking}")
+        remark(f"no vectors: {lacking}")
         return None
     from knowrepo.index import embedded
 
@@ -56,7 +57,9 @@ def embed(here: Repository, threads: int, *, quiet: bool) -> int | None:
             with FileLock(store.folder / "embedding.lock", timeout=0):
                 done = _embed(here, waiting, store, model, threads, quiet=quiet)
         except Timeout:
-            say("another process is embedding for this repository; run this again when it is done")
+            remark(
+                "another process is embedding for this repository; run this again when it is done"
+            )
             return None
         except OSError as error:
             raise KnowError(
@@ -82,13 +85,13 @@ def _embed(
     from knowrepo.index.fill import embed as embed_texts
 
     embedder = open_embedder(model, threads=threads, vectors=here.vectors)
-    with progress("embedding", quiet=quiet) as bar, _stoppable():
-        tell = bar if quiet else _estimating(bar, model.name)
+    with progress("embedding", quiet=quiet) as bar, _stoppable(quiet=quiet):
+        tell = bar if quiet else _estimating(bar, model.told)
         return embed_texts(waiting, store, embedder, progress=tell)
 
 
 @contextlib.contextmanager
-def _stoppable() -> Iterator[None]:
+def _stoppable(*, quiet: bool) -> Iterator[None]:
     """Let SIGTERM stop what is inside as ^C does, so that what is done is published."""
     import signal
     import threading
@@ -101,7 +104,8 @@ def _stoppable() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        say("stopped: `know index` goes on where it was")
+        if not quiet:
+            say("stopped: `know index` goes on where it was")
         raise
     finally:
         if in_main_thread:

@@ -53,7 +53,9 @@ def pull(
 
 @app.command("list")
 def list_(as_json: JsonOption = False) -> None:
-    """List the models that are known, and which is in use (marked by a star).
+    """List the models that are known; a star marks the one in use.
+
+    Where each comes from, and a note, are in the JSON.
 
     \b
     Examples:
@@ -72,6 +74,8 @@ def list_(as_json: JsonOption = False) -> None:
         _show_rows(rows)
     if fault:
         say(fault)
+    elif not as_json and used is None:
+        say(f"none is in use; `know model pull` brings {models.DEFAULT.name}, the default")
 
 
 @app.command("path")
@@ -169,8 +173,6 @@ def _own_row(used: Model) -> dict[str, Any]:
 
 
 def _show_rows(rows: list[dict[str, Any]]) -> None:
-    from knowrepo.index import models
-
     cells = []
     for row in rows:
         size = f"{row['megabytes']} MB" if row["megabytes"] else ""
@@ -184,13 +186,10 @@ def _show_rows(rows: list[dict[str, Any]]) -> None:
                 "here" if row["here"] else "endpoint" if "://" in row["source"] else "not pulled",
                 size,
                 dimensions,
-                row["licence"],
-                row["source"],
+                row["licence"] or row["source"],
             ]
         )
     widths = [max(len(line[column]) for line in cells) for column in range(len(cells[0]))]
     for line in cells:
         padded = "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))
         show(padded.rstrip())
-    if not any(row["in_use"] for row in rows):
-        say(f"none is in use; `know model pull` brings {models.DEFAULT.name}, the default")

@@ -72,7 +72,10 @@ def use(
     from knowrepo.tables import POOLINGS, EndpointConfig
 
     if bool(chosen) == bool(endpoint):
-        raise UsageError("name a model, or an endpoint", hint="see `know model use --help`")
+        both = ", not both" if chosen else ""
+        raise UsageError(f"name a model, or an endpoint{both}", hint="see `know model use --help`")
+    if endpoint and not name:
+        raise UsageError("--endpoint: `--name` must say what the model is called there")
     if pooling and pooling not in POOLINGS:
         raise UsageError(f"--pooling {pooling}: not known", hint=f"known are {', '.join(POOLINGS)}")
     prefixes = {"passage_prefix": passage_prefix, "query_prefix": query_prefix}

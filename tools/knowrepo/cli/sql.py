@@ -114,9 +114,9 @@ def _fingerprint(text: str, *, quiet: bool) -> str:
     try:
         model = models.current()
     except ModelError as error:
-        model = None
         if not quiet:
-            say(error.message)
+            say(f"no vectors are shown: {error.message}")
+        return ""
     if model is None:
         if not quiet:
             say("no vectors are shown: there is no model; `know model pull` brings one")

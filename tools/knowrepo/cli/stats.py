@@ -173,7 +173,7 @@ def _plot(title: str, rows: Mapping[str, Any], told: Any, limit: int) -> Iterato
     values = [(plain(name) or "(none)", *told(row)) for name, row in shown]
     most = max(value for _, value, _ in values) or 1
     width = min(_NAME, max(_width(name) for name, _, _ in values))
-    room = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100
+    room = shutil.get_terminal_size().columns if sys.stdout.isatty() else 80
     longest = max(len(text) for _, _, text in values)
     bar = max(4, min(_PLOT, room - width - longest - 4))
     yield ""

@@ -82,7 +82,7 @@ def _lines(found: Status) -> list[str]:
     rows.append(("archive", f"{files}, {size(found.archive_size)}"))
     rows += _of_model(found.model, here)
     rows += _of_vectors(found.vectors, found.model, here)
-    rows += [(f"last {run.name}"[:_LABEL], f"{_when(run)}, {_what(run)}") for run in found.runs]
+    rows += [("last runs", f"{run.name} {_when(run)}, {_what(run)}") for run in found.runs]
     for lock in found.locks:
         who = f"process {lock.holder}" if lock.holder else "another process"
         rows.append(("lock", f"{lock.name}: held by {who} {lock.command}".rstrip()))
@@ -118,13 +118,13 @@ def _of_catalog(catalog: CatalogStatus, here: Repository) -> list[tuple[str, str
 
 def _of_model(model: ModelStatus, here: Repository) -> list[tuple[str, str]]:
     if not model.name:
-        return [("model", model.problem)]
+        return _wrapped("model", model.problem)
     facts = [model.name]
     facts += [f"{model.dimension} dimensions"] if model.dimension else []
     facts += [f"{model.window:,} tokens"] if model.window else []
     where = model.where if "://" in model.where else _place(Path(model.where), here)
     rows = [("model", ", ".join(facts)), ("model", where)]
-    return [*rows, ("model", model.problem)] if model.problem else rows
+    return rows + _wrapped("model", model.problem)
 
 
 def _of_vectors(
@@ -135,8 +135,7 @@ def _of_vectors(
     if vectors.pending and model.name and not model.problem:
         told += f"; `know index` embeds {vectors.pending:,}"
     rows = [("vectors", told)]
-    if vectors.problem:
-        rows.append(("vectors", vectors.problem))
+    rows += _wrapped("vectors", vectors.problem)
     for table in vectors.tables:
         whose = "of this model" if table.current else "of another model"
         what = f"{count(table.rows, 'vector')} in {count(table.segments, 'segment')}"
@@ -146,12 +145,21 @@ def _of_vectors(
     return rows
 
 
+def _wrapped(label: str, problem: str) -> list[tuple[str, str]]:
+    """Return a problem on as many lines as it takes: what is wrong stands at its end."""
+    import textwrap
+
+    room = _WIDTH - _LABEL - 1
+    return [(label, line) for line in textwrap.wrap(problem, room, break_on_hyphens=False)]
+
+
 def _place(path: Path, here: Repository) -> str:
     """Return a path as short as it says where: from the repository or the home, or its end."""
-    if path != here.root and path.is_relative_to(here.root):
-        return path.relative_to(here.root).as_posix()
-    if path != here.work_tree and path.is_relative_to(here.work_tree):
-        return os.path.relpath(path, here.root) if here.root != here.work_tree else str(path)
+    if path != here.root:
+        if path.is_relative_to(here.root):
+            return path.relative_to(here.root).as_posix()
+        if path != here.work_tree and path.is_relative_to(here.work_tree):
+            return os.path.relpath(path, here.root)
     text = str(path)
     home = str(Path.home())
     if text.startswith(f"{home}{os.sep}") and home != os.sep:

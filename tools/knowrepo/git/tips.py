@@ -6,6 +6,7 @@ only it remembers is gone for most purposes.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
@@ -85,10 +86,14 @@ def folders(repository: Repository, paths: Iterable[str]) -> list[str]:
 
 
 def files(repository: Repository, tree: str) -> Iterator[Blob]:
-    """Yield the regular files of a tree and below, by their paths in it."""
+    """Yield the regular files of a tree and below, by their paths in it.
+
+    One whose name is not UTF-8 is left out, as `plumbing.tracked` does.
+    """
     listing = plumbing.git(repository, "ls-tree", "-r", "-z", "--long", "--full-tree", tree)
     for entry in listing.split(b"\0"):
         head, _, path = entry.partition(b"\t")
         if head.startswith(b"100"):
             _, _, oid, size = head.split()
-            yield Blob(path.decode("utf-8", "surrogateescape"), oid.decode(), int(size))
+            with contextlib.suppress(UnicodeDecodeError):
+                yield Blob(path.decode(), oid.decode(), int(size))

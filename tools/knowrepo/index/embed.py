@@ -149,7 +149,7 @@ class LlamaEmbedder:
         if not self._whole.pools:
             raise ModelError(
                 f"{model.path}: not an embedding model (it does not pool)",
-                hint="name an embedding model in `model`, or remove the line",
+                hint="`know model use` chooses another",
             )
 
     def embed_passage(self, passage: Passage) -> list[Vector]:

@@ -73,7 +73,7 @@ def _models_here() -> dict[str, str]:
     """Return ``{fingerprint: name}`` of the models that can be used."""
     current = models.current()
     here = [*([current] if current else []), *models.previous()]
-    return {embed.fingerprint(model): model.name for model in here}
+    return {embed.fingerprint(model): model.told for model in here}
 
 
 def _hold(held: ExitStack, folder: Path) -> None:
@@ -85,7 +85,10 @@ def _hold(held: ExitStack, folder: Path) -> None:
             hint="let it finish, and run the command again",
         ) from error
     except OSError as error:
-        raise KnowError(f"{folder}: cannot be written: {error.strerror}") from error
+        raise KnowError(
+            f"{folder}: cannot be written: {error.strerror}",
+            hint="make the git directory writable, or work in a clone that is yours",
+        ) from error
 
 
 def _cut_down(folder: Path, model: str, texts: set[bytes], *, dry_run: bool) -> Table:

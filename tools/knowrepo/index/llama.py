@@ -45,7 +45,9 @@ def binding() -> Any:
     return llama_cpp
 
 
-def load(path: Path, *, hint: str = "`know model pull` gets a good one") -> Any:
+def load(
+    path: Path, *, hint: str = "`know model pull` gets a good one, `know model use` chooses another"
+) -> Any:
     """Return llama.cpp's handle of a model's weights; ``hint`` says what to do if it cannot."""
     lib = binding()
     settings = lib.llama_model_default_params()

@@ -24,7 +24,8 @@ def line(hit: Hit, *, scored: bool = True) -> str:
     date = f" {hit.date}" if hit.date else ""
     summary = "" if hit.summary == title else f": {hit.summary}"
     score = f" score={hit.score:.2f}" if scored else ""
-    return f"[{hit.id}] {hit.shown_path}{date} | {title}{marks}{summary}{score}"
+    place = " ".join(hit.shown_path.split())  # a file name may hold the end of a line
+    return f"[{hit.id}] {place}{date} | {title}{marks}{summary}{score}"
 
 
 def body(hit: Hit) -> str:

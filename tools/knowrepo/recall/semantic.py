@@ -166,8 +166,8 @@ def _chosen(
         best = min(earlier, key=lambda other: other.pending, default=own)
         if best.pending < own.pending:
             return best, own.pending, (
-                f"{have} of {total} texts have a vector of {model.name} yet; this answer uses"
-                f" those of {best.model.name}, which {total - best.pending} have;"
+                f"{have} of {total} texts have a vector of {model.told} yet; this answer uses"
+                f" those of {best.model.told}, which {total - best.pending} have;"
                 " `know index` makes the others"
             )  # fmt: skip
     if not have:

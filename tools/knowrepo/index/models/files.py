@@ -41,6 +41,11 @@ class Model:
     endpoint: str = ""
     timeout: int = 0
 
+    @property
+    def told(self) -> str:
+        """How it is called where another may have its name: with what its vectors are cut to."""
+        return f"{self.name} cut to {self.dimension}" if self.dimension else self.name
+
 
 @dataclass(frozen=True)
 class Record:
@@ -78,7 +83,10 @@ def check_magic(path: Path) -> None:
     except OSError as error:
         raise ModelError(f"{path}: cannot be read: {error.strerror}") from error
     if magic != GGUF_MAGIC:
-        raise ModelError(f"{path}: not a GGUF file", hint="`know model pull` gets a good one")
+        raise ModelError(
+            f"{path}: not a GGUF file",
+            hint="`know model pull` gets a good one, `know model use` chooses another",
+        )
 
 
 def file_sha256(path: Path) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from knowrepo import config
 from knowrepo.git.layout import Repository
+from knowrepo.units import count
 from knowrepo.upkeep.doctor.check import Found, Place, listed, ok, warn
 
 
@@ -36,7 +37,7 @@ def of_user(_: Place) -> Found:
         return warn(
             f"{path}: others may write it, and it can name commands", f"`chmod go-w '{path}'`"
         )
-    return ok(f"{path}: understood; {len(settings.projects)} projects mapped")
+    return ok(f"{path}: understood; {count(len(settings.projects), 'project')} mapped")
 
 
 def _unknown(where: str, keys: tuple[str, ...]) -> Found:

@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import shutil
+from pathlib import Path
 
 from knowrepo.git import drivers, plumbing
 from knowrepo.git.layout import Repository
@@ -36,7 +37,7 @@ def installed(here: Repository) -> Found:
     """Whether git will run what is configured: git takes no hooks from a clone."""
     # git tells it from the folder that it runs in, or from the root of the disk.
     told = plumbing.git(here, "rev-parse", "--git-path", "hooks").strip()
-    folder = here.root / os.fsdecode(told)
+    folder = Path(os.path.normpath(here.root / os.fsdecode(told)))
     wanted = ["pre-commit"]
     wanted += [stage for name, stage in _STAGES.items() if name in (_ids(here) or set())]
     missing = [name for name in wanted if not os.access(folder / name, os.X_OK)]

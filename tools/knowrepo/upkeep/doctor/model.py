@@ -65,9 +65,10 @@ def embeds(_: Place) -> Found:
         return warn(f"not tried: {missing.partition(';')[0]}", "see the check `llama-cpp`")
     said, problem = tried(_EMBED)
     if problem:
+        other = "start the server" if model.endpoint else "try another build of llama-cpp-python"
         return fail(
             f"{model.name} does not embed: {problem}",
-            "try another model or build of llama-cpp-python; until then recall works with words",
+            f"`know model use` chooses another, or {other}; until then recall works with words",
         )
     answer = json.loads(said)
     return ok(

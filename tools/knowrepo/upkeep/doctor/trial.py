@@ -8,6 +8,7 @@ nothing else.
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from functools import cache
 from typing import NamedTuple
 
 _SECONDS = 180.0
+_OURS = re.compile(r"^knowrepo\.errors\.\w+: ")
 
 _IMPORT = """
 import importlib, sys
@@ -55,7 +57,7 @@ def tried(code: str, *arguments: str) -> Tried:
     if done.returncode < 0:
         return Tried("", f"the process died of {_name(-done.returncode)}")
     if done.returncode:
-        return Tried("", _last(done.stderr) or f"exit code {done.returncode}")
+        return Tried("", _told(_last(done.stderr)) or f"exit code {done.returncode}")
     return Tried(_last(done.stdout), "")
 
 
@@ -64,6 +66,11 @@ def _name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
+
+
+def _told(line: str) -> str:
+    """Return an error without the name of our own classes, which means nothing to a person."""
+    return _OURS.sub("", line)
 
 
 def _last(text: str) -> str:
