@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -40,7 +41,8 @@ def fill(repository, embedder, most: int = 1000) -> None:
     store = VectorStore(repository.vectors, embedder.fingerprint)
     with Catalog.open(repository.catalog) as catalog:
         waiting = pending_texts(catalog, store)
-    embed_texts(waiting[:most], store, embedder)
+    some = replace(waiting, digests=waiting.digests[: 16 * most])
+    embed_texts(some, store, embedder)
 
 
 def told(know) -> dict:
@@ -131,7 +133,11 @@ def test_a_damaged_segment_or_manifest_is_told_and_stops_nothing(know, filled, w
     folder = VectorStore(filled.vectors, words.fingerprint).folder
     for segment in folder.glob("*.duckdb"):
         segment.write_bytes(b"nothing of use")
-    assert told(know)["embedded"] == 0
+    before = sorted(path.name for path in folder.iterdir())
+    found = told(know)
+    assert found["embedded"] == 0
+    assert "know index" in found["vectors"]["problem"]
+    assert sorted(path.name for path in folder.iterdir()) == before
     (folder / "manifest.json").write_text("[]")
     found = told(know)
     assert found["pending"] == found["texts"]
@@ -188,6 +194,7 @@ def test_an_empty_log_says_so(know, repository):
 
 def test_a_run_that_failed_is_told_with_its_reason(know, filled):
     know("index", "--no-vectors")
+    write(filled, "concepts/new.md", concept("New"))
     (filled.catalog.parent / "catalog.lock").unlink(missing_ok=True)
     (filled.catalog.parent / "catalog.lock").mkdir()
     assert know("index", "--no-vectors").code == 1
@@ -212,6 +219,7 @@ def test_the_text_fits_a_terminal_wherever_the_repository_lies(tmp_path, monkeyp
 
 HOLD = """
 import sys
+from dataclasses import replace
 from filelock import FileLock
 with FileLock(sys.argv[1]):
     print("held", flush=True)
