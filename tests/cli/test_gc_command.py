@@ -61,6 +61,16 @@ def test_what_was_set_aside_goes_too_and_its_bytes_are_counted(know, store):
     assert not list(store.folder.glob("*.damaged"))
 
 
+def test_a_dry_run_passes_over_a_damaged_segment_and_leaves_it(know, store):
+    (segment,) = store.segments()
+    segment.write_bytes(b"no segment")
+    before = sorted(path.name for path in store.folder.iterdir())
+    result = know("gc", "--dry-run")
+    assert (result.code, result.err) == (0, "")
+    assert result.out.startswith("here: 0 vectors would be dropped, 0 kept; about ")
+    assert sorted(path.name for path in store.folder.iterdir()) == before
+
+
 def test_vectors_of_models_that_are_not_here_go_only_when_asked_for(know, store, repository):
     other = VectorStore(repository.vectors, "0123456789abcdef")
     needed = next(iter(store.hashes() - {text_hash("x")}))

@@ -41,7 +41,8 @@ def fill(repository, embedder, most: int = 1000) -> None:
     store = VectorStore(repository.vectors, embedder.fingerprint)
     with Catalog.open(repository.catalog) as catalog:
         waiting = pending_texts(catalog, store)
-    embed_texts(replace(waiting, digests=waiting.digests[: 16 * most]), store, embedder)
+    some = replace(waiting, digests=waiting.digests[: 16 * most])
+    embed_texts(some, store, embedder)
 
 
 def told(know) -> dict:
@@ -147,7 +148,11 @@ def test_a_damaged_segment_or_manifest_is_told_and_stops_nothing(know, filled, w
     folder = VectorStore(filled.vectors, words.fingerprint).folder
     for segment in folder.glob("*.duckdb"):
         segment.write_bytes(b"nothing of use")
-    assert told(know)["embedded"] == 0
+    before = sorted(path.name for path in folder.iterdir())
+    found = told(know)
+    assert found["embedded"] == 0
+    assert "know index" in found["vectors"]["problem"]
+    assert sorted(path.name for path in folder.iterdir()) == before
     (folder / "manifest.json").write_text("[]")
     found = told(know)
     assert found["pending"] == found["texts"]

@@ -18,6 +18,7 @@ _LARGEST_PART = 95  # code hosts refuse files of 100 MB
 _LONGEST_TIMEOUT = 86_400
 _WINDOWS = (2048, 2_000_000)  # tokens; less holds no question, more has no model
 POOLINGS = ("mean", "cls", "last")
+"""What `pooling` may be, beside nothing for the weights' own."""
 MOST_DIMENSIONS = 65_536
 _HASH = re.compile(r"sha256:[0-9a-f]{64}")
 

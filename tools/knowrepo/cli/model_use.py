@@ -152,7 +152,7 @@ def _to_embed(model: Model, repo: Path | None) -> int:
     """Count the texts of the repository at hand that a model has not embedded."""
     from knowrepo.errors import KnowError, NotARepositoryError
     from knowrepo.git.layout import open_repository
-    from knowrepo.index import embed
+    from knowrepo.index import embed, embedded
     from knowrepo.index.catalog import Catalog, told
 
     try:
@@ -161,12 +161,12 @@ def _to_embed(model: Model, repo: Path | None) -> int:
         if catalog is None:
             return 0
         with told(here.catalog), catalog:
-            live = set(catalog.text_hashes())
-        if not here.vectors.is_dir():
-            return len(live)
-        from knowrepo.index.vectors import VectorStore
+            if not here.vectors.is_dir():
+                return embedded.number_of_texts(catalog)
+            from knowrepo.index.vectors import VectorStore
 
-        return len(live - VectorStore(here.vectors, embed.fingerprint(model)).hashes())
+            store = VectorStore(here.vectors, embed.fingerprint(model), only_look=True)
+            return embedded.pending(here, catalog, store)
     except NotARepositoryError:
         if repo is not None:
             raise

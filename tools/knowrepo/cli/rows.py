@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from knowrepo.cli.width import columns_of, cut
 from knowrepo.terminal import json_text, plain
 
 Row = Sequence[Any]
@@ -33,7 +34,7 @@ def as_table(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
             right[index] = right[index] or _is_number(value)
             texts[index] = texts[index] or not (value is None or _is_number(value))
     heads = [_line(name, LONGEST_CELL) for name in columns]
-    widths = [max(map(_width, column)) for column in zip(heads, *cells, strict=True)]
+    widths = [max(map(columns_of, column)) for column in zip(heads, *cells, strict=True)]
     if sys.stdout.isatty():
         widths = _fitting(widths)
     right = [number and not text for number, text in zip(right, texts, strict=True)]
@@ -140,14 +141,6 @@ def _is_number(value: Any) -> bool:
 # -- widths -----------------------------------------------------------------------
 
 
-def _width(text: str) -> int:
-    if text.isascii():
-        return len(text)
-    from rich.cells import cell_len
-
-    return cell_len(text)
-
-
 def _fitting(widths: Sequence[int]) -> list[int]:
     """Return widths that fit the terminal: the widest give way first."""
     import shutil
@@ -166,16 +159,7 @@ def _fitting(widths: Sequence[int]) -> list[int]:
 def _joined(cells: Iterable[str], widths: Sequence[int], right: Sequence[bool]) -> str:
     parts = []
     for cell, width, to_right in zip(cells, widths, right, strict=True):
-        text = _cut(cell, width)
-        space = " " * (width - _width(text))
+        text = cut(cell, width)
+        space = " " * (width - columns_of(text))
         parts.append(space + text if to_right else text + space)
     return "  ".join(parts).rstrip()
-
-
-def _cut(text: str, width: int) -> str:
-    if _width(text) <= width:
-        return text
-    text = text[:width]
-    while text and _width(text) > width - 1:
-        text = text[:-1]
-    return text.rstrip() + "…"

@@ -23,6 +23,7 @@ from knowrepo.cli.common import (
     show,
     show_json,
 )
+from knowrepo.cli.width import columns_of, cut
 from knowrepo.errors import KnowError, UsageError
 from knowrepo.units import LONGEST_TITLE, count, shorten, size
 
@@ -166,7 +167,7 @@ def _show_table(rows: list[_Row], names: dict[str, str]) -> None:
         lead = f"{cell[0]}  {cell[1]}  {cell[2]:{name}}  {_fit(cell[3], project)}  "
         agents = row.session.sub_agents
         more = f"  +{count(agents, 'agent')}" if agents else ""
-        room = max(_TITLE, width - _columns(lead) - len(more))
+        room = max(_TITLE, width - columns_of(lead) - len(more))
         show(f"{lead}{_fit(row.title, room, pad=bool(more))}{more}".rstrip())
 
 
@@ -210,20 +211,7 @@ def _totals(found: Sequence[Archived], rows: Sequence[_Row], listed: Sequence[_R
     return f"{count(len(rows), 'session')}{of}{more}, {total}{shown}"
 
 
-def _columns(text: str) -> int:
-    """Return how many columns of a terminal ``text`` takes up."""
-    if text.isascii():
-        return len(text)
-    from rich.cells import cell_len
-
-    return cell_len(text)
-
-
 def _fit(text: str, room: int, *, pad: bool = True) -> str:
     """Return ``text`` in ``room`` columns, cut with an ellipsis where it is longer."""
-    if _columns(text) > room:
-        text = text[:room]
-        while text and _columns(text) > room - 1:
-            text = text[:-1]
-        text = text.rstrip() + "…"
-    return text + " " * (room - _columns(text)) if pad else text
+    text = cut(text, room)
+    return text + " " * (room - columns_of(text)) if pad else text

@@ -24,6 +24,7 @@ from knowrepo.cli.common import (
     show,
     show_json,
 )
+from knowrepo.cli.width import columns_of
 from knowrepo.terminal import plain
 from knowrepo.units import count, size
 
@@ -172,7 +173,7 @@ def _plot(title: str, rows: Mapping[str, Any], told: Any, limit: int) -> Iterato
     shown = list(rows.items())[: limit or None]
     values = [(plain(name) or "(none)", *told(row)) for name, row in shown]
     most = max(value for _, value, _ in values) or 1
-    width = min(_NAME, max(_width(name) for name, _, _ in values))
+    width = min(_NAME, max(columns_of(name) for name, _, _ in values))
     room = shutil.get_terminal_size().columns if sys.stdout.isatty() else 80
     longest = max(len(text) for _, _, text in values)
     bar = max(4, min(_PLOT, room - width - longest - 4))
@@ -201,20 +202,12 @@ def _draws_blocks() -> bool:
     return True
 
 
-def _width(text: str) -> int:
-    if text.isascii():
-        return len(text)
-    from rich.cells import cell_len
-
-    return cell_len(text)
-
-
 def _padded(text: str, width: int) -> str:
-    if _width(text) > width:
-        while _width(text) > width - 1:
+    if columns_of(text) > width:
+        while columns_of(text) > width - 1:
             text = text[:-1]
         text += "…" if _draws_blocks() else "~"
-    return text + " " * (width - _width(text))
+    return text + " " * (width - columns_of(text))
 
 
 # -- for programs -----------------------------------------------------------------

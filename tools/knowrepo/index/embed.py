@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NewType, Protocol
 from knowrepo.errors import ModelError
 from knowrepo.index import llama
 from knowrepo.index.models import Model, check_magic
+from knowrepo.tables import POOLINGS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,8 +36,6 @@ Query = NewType("Query", str)
 SPLITTER = 1
 """The version of the rule by which a passage longer than the window is cut."""
 MOST_WINDOW = 8192  # tokens; attention over more costs more memory than it gains
-POOLINGS = ("mean", "cls", "last")
-"""What `Model.pooling` may be, beside nothing for the weights' own."""
 LANES_BYTES = 256_000_000
 """What the tables of texts that are embedded side by side may take together."""
 ENDPOINT_SECONDS = 120.0

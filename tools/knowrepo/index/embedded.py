@@ -1,8 +1,9 @@
-"""Remembering that all texts of a catalog have vectors, so that a look needs neither.
+"""How many texts of a catalog have no vector, and remembering that none lacks one.
 
-Owns the note that a catalog keeps for each fingerprint: which texts it held, and
-what lay in the folder of vectors, when nothing was left to embed. It opens no
-vectors and no model. A note that is lost, or fits no more, costs a full look.
+Owns what `pending` means in every command, and the note that a catalog keeps for
+each fingerprint: which texts it held, and what lay in the folder of vectors, when
+nothing was left to embed. Where the note holds, the vectors are not opened. One
+that is lost, or fits no more, costs a full look. No model is opened.
 """
 
 from __future__ import annotations
@@ -11,12 +12,34 @@ import contextlib
 import hashlib
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from knowrepo.errors import KnowError
 from knowrepo.git.layout import Repository
 from knowrepo.index.catalog import EMBEDDED, TEXTS, Catalog, SQLiteError
 
+if TYPE_CHECKING:
+    from knowrepo.index.vectors import VectorStore
+
 _PASSING = (".lock", ".tmp")
+_DIGEST = 16  # bytes of a text hash
+
+
+def number_of_texts(catalog: Catalog) -> int:
+    """Return how many distinct texts the chunks of a catalog have."""
+    return len(catalog.text_digests()) // _DIGEST
+
+
+def pending(repository: Repository, catalog: Catalog, store: VectorStore) -> int:
+    """Return how many texts of a catalog have no vector in a table.
+
+    Raises KnowError where the vectors cannot be read.
+    """
+    if store.is_empty():
+        return number_of_texts(catalog)
+    if is_noted(repository, catalog, store.folder.name):
+        return 0
+    return store.lacking(catalog.text_digests())
 
 
 def texts_of(repository: Repository) -> str:

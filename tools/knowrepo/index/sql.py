@@ -287,12 +287,11 @@ def _bring_vectors(
     notes: list[str] = []
     parts = [f"SELECT {', '.join(f'NULL::{kind}' for kind in _kinds(VECTORS))} WHERE false"]
     if fingerprint:
-        from knowrepo.index.vectors import VectorStore
+        from knowrepo.index.vectors import VectorStore, engine
 
         for number, path in enumerate(VectorStore(repository.vectors, fingerprint).segments()):
             try:
-                quoted = str(path).replace("'", "''")
-                db.execute(f"ATTACH '{quoted}' AS segment{number} (READ_ONLY)")
+                engine.attach(db, path, f"segment{number}")
                 table = f"segment{number}.vectors"
                 db.execute(f"SELECT hash, part, vector FROM {table} LIMIT 0")
             except duckdb.Error:  # damaged, or merged into another a moment ago

@@ -4,7 +4,7 @@ Owns the files that are made of it on the way. Until a person has decided, the f
 in the work tree holds both sides and the markers of the merge, and is no session.
 Our side is what was there before, so an answer stays what it was; and a catalog
 that is built anew in the middle of a merge comes to the same. Of a concept in
-conflict our side is a blob as any other, see `build`.
+conflict our side is a blob as any other, see `sources`.
 """
 
 from __future__ import annotations

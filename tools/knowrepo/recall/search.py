@@ -18,6 +18,7 @@ from knowrepo.index.text import content_words
 from knowrepo.recall import fuse
 from knowrepo.recall.semantic import Meaning, semantic
 from knowrepo.recall.spread import CANDIDATES, OVERFETCH, spread
+from knowrepo.units import count
 
 if TYPE_CHECKING:
     from knowrepo.index.embed import Embedder
@@ -61,7 +62,7 @@ def search(
         meaning = Meaning([], note=f"{error.message}; {error.hint}".rstrip("; "))
     if not meaning.scored:
         ranked = fuse.fuse(lexical, [], 0.0)
-        reason = f"{len(words)} word" + "s" * (len(words) != 1)
+        reason = count(len(words), "word")
         return Searched(ranked, "lexical", reason, meaning.note, meaning.pending)
     coverage = _coverage(catalog, words, [chunk for chunk, _ in lexical[:3]])
     weight = fuse.semantic_weight(coverage)

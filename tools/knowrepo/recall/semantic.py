@@ -74,7 +74,7 @@ def semantic(
         store, embedder, pending, note = _of_models(repository, catalog)
     else:
         store = _store(repository.vectors, embedder.fingerprint)
-        pending = _pending(repository, catalog, store)
+        pending = embedded.pending(repository, catalog, store)
         note = _waiting(catalog, pending)
     if store is None or embedder is None:
         return Meaning([], pending, note)
@@ -154,12 +154,12 @@ def _chosen(
 
     def table(of: Model) -> _Table:
         store = _store(repository.vectors, embed.fingerprint(of))
-        return _Table(of, store, _pending(repository, catalog, store))
+        return _Table(of, store, embedded.pending(repository, catalog, store))
 
     own = table(model)
     if not own.pending:
         return own, 0, ""
-    total = len(catalog.text_digests()) // 16
+    total = embedded.number_of_texts(catalog)
     have = total - own.pending
     if 2 * have < total:
         earlier = [table(other) for other in models.previous() if not embed.lacking(other)]
@@ -179,17 +179,8 @@ def _chosen(
 def _waiting(catalog: Catalog, pending: int) -> str:
     if not pending:
         return ""
-    total = len(catalog.text_digests()) // 16
+    total = embedded.number_of_texts(catalog)
     return f"{pending} of {total} texts have no vector yet; `know index` makes them"
-
-
-def _pending(repository: Repository, catalog: Catalog, store: VectorStore) -> int:
-    """Return how many texts of the catalog have no vector; none where that was noted."""
-    if store.is_empty():
-        return len(catalog.text_digests()) // 16
-    if embedded.is_noted(repository, catalog, store.folder.name):
-        return 0
-    return store.lacking(catalog.text_digests())
 
 
 def _damage(store: VectorStore) -> list[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -18,6 +18,7 @@ from knowrepo.concepts.model import FOLDER, is_concept_path
 from knowrepo.config import write_atomically
 from knowrepo.git import plumbing
 from knowrepo.git.layout import Repository
+from knowrepo.index import Progress
 from knowrepo.index.catalog.schema import CHUNK_RULE
 from knowrepo.index.chunk import project_name
 from knowrepo.sessions import listing, store
@@ -26,7 +27,6 @@ from knowrepo.sessions.readers import reader_of
 from knowrepo.sessions.record import Reader, Record
 from knowrepo.upkeep.usage import Meter, Tokens, name_of
 
-Progress = Callable[[int, int], None]
 VERSION = f"1.{CHUNK_RULE}"
 """Of what is kept: the second number changes where a reader says something else."""
 

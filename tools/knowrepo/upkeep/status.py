@@ -1,8 +1,8 @@
 """What is indexed, what is pending, and with which model: the answer of `know status`.
 
 Owns how these facts are found, as one frozen value; printing is `cli`'s. It loads
-no model, reads no document, and imports DuckDB only where there are vectors to
-compare with. Whether what it counts is whole is for `doctor` to say.
+no model, reads no document, and imports DuckDB only where vectors are to be
+compared with texts. Whether what it counts is whole is for `doctor` to say.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Literal
 from knowrepo import config
 from knowrepo.errors import KnowError
 from knowrepo.git.layout import Repository
-from knowrepo.index import embed, freshness, models
+from knowrepo.index import embed, embedded, freshness, models
 from knowrepo.index.catalog import SEEN, Catalog, DamagedError, told
 from knowrepo.upkeep import logs
 from knowrepo.upkeep.locks import Lock, locks
@@ -113,8 +113,8 @@ class Status:
 
 def status(repository: Repository) -> Status:
     """Look how things stand; changes nothing."""
-    catalog, texts = _catalog(repository)
     model = _model()
+    catalog, pending, problem = _catalog(repository, model.fingerprint)
     files, size = _archive(repository)
     return Status(
         repository=repository,
@@ -122,7 +122,13 @@ def status(repository: Repository) -> Status:
         archive_files=files,
         archive_size=size,
         model=model,
-        vectors=_vectors(repository, model.fingerprint, texts),
+        vectors=VectorStatus(
+            folder=repository.vectors,
+            tables=tuple(_tables(repository.vectors, model.fingerprint)),
+            embedded=catalog.texts - pending,
+            pending=pending,
+            problem=problem,
+        ),
         runs=_runs(repository),
         locks=tuple(lock for lock in locks(repository) if lock.held),
         settings=_settings(repository),
@@ -130,13 +136,13 @@ def status(repository: Repository) -> Status:
     )
 
 
-def _catalog(repository: Repository) -> tuple[CatalogStatus, set[str]]:
-    """Return the state of the catalog, and the hashes of its texts."""
+def _catalog(repository: Repository, fingerprint: str) -> tuple[CatalogStatus, int, str]:
+    """Return the state of the catalog; see `_pending` for the others."""
     path = Catalog.file(repository.catalog) or repository.catalog
     size, wal = _size(path), _size(path.with_name(f"{path.name}-wal"))
     if not path.is_file():
-        return CatalogStatus(path, "not built"), set()
-    damaged = CatalogStatus(path, "damaged", size=size, wal_size=wal), set[str]()
+        return CatalogStatus(path, "not built"), 0, ""
+    damaged = CatalogStatus(path, "damaged", size=size, wal_size=wal), 0, ""
     catalog = Catalog.open(repository.catalog)
     if catalog is None:
         return damaged
@@ -147,13 +153,35 @@ def _catalog(repository: Repository) -> tuple[CatalogStatus, set[str]]:
             state: State = "behind" if behind else "current"
             counts = catalog.counts()
             below = sum(_is_sub_agent(key) for key in catalog.states())
-            texts = set(catalog.text_hashes())
+            texts = embedded.number_of_texts(catalog)
+            pending, problem = _pending(repository, catalog, fingerprint, texts)
     except DamagedError:
         return damaged
     return CatalogStatus(
         path, state, counts["concepts"], counts["sessions"] - below, below, counts["chunks"],
-        len(texts), behind or freshness.Difference(), size, wal,
-    ), texts  # fmt: skip
+        texts, behind or freshness.Difference(), size, wal,
+    ), pending, problem  # fmt: skip
+
+
+def _pending(
+    repository: Repository, catalog: Catalog, fingerprint: str, texts: int
+) -> tuple[int, str]:
+    """Return how many texts have no vector of the model, and what is wrong with the vectors."""
+    if not texts or not fingerprint or not (repository.vectors / fingerprint).is_dir():
+        return texts, ""
+    if embedded.is_noted(repository, catalog, fingerprint):
+        return 0, ""
+    try:
+        from knowrepo.index.vectors import VectorStore
+
+        store = VectorStore(repository.vectors, fingerprint, only_look=True)
+        pending = embedded.pending(repository, catalog, store)
+    except KnowError as error:
+        return texts, f"{error.message}; {error.hint}"
+    except ImportError as error:
+        return texts, f"vectors cannot be read: {error}"
+    damaged = ", ".join(f"{one.name} ({one.why})" for one in store.damaged)
+    return pending, f"damaged: {damaged}; `know index` embeds its texts anew" if damaged else ""
 
 
 def _behind(
@@ -192,23 +220,6 @@ def _model() -> ModelStatus:
         where=model.endpoint or str(model.path),
         problem=embed.lacking(model),
     )
-
-
-def _vectors(repository: Repository, fingerprint: str, texts: set[str]) -> VectorStatus:
-    folder = repository.vectors
-    tables = tuple(_tables(folder, fingerprint))
-    have: set[str] = set()
-    problem = ""
-    if texts and any(table.current and table.segments for table in tables):
-        try:
-            from knowrepo.index.vectors import VectorStore
-
-            have = VectorStore(folder, fingerprint).hashes()
-        except KnowError as error:
-            problem = f"{error.message}; {error.hint}"
-        except ImportError as error:
-            problem = f"duckdb cannot be imported: {error}"
-    return VectorStatus(folder, tables, len(texts & have), len(texts - have), problem)
 
 
 def _tables(folder: Path, fingerprint: str) -> list[Table]:

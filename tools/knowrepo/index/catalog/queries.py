@@ -73,18 +73,6 @@ class Queries(Ids):
                 found[chunk.text_hash] = chunk.embedded_text
         return found
 
-    def hashes_of(self, keys: Sequence[str]) -> list[str]:
-        """Return the text hashes of the documents with these keys."""
-        found: list[str] = []
-        for key in keys:
-            rows = self._db.execute(
-                "SELECT DISTINCT c.text_hash FROM chunks c JOIN documents d ON d.id = c.document"
-                " WHERE d.key = ?",
-                (key,),
-            )
-            found += [row[0] for row in rows]
-        return found
-
     def text_hashes(self, only: Filter | None = None, *, most: int = -1) -> list[str]:
         """Return the distinct text hashes of the chunks that pass a filter, at most so many."""
         if not only:

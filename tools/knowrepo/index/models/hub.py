@@ -12,17 +12,16 @@ import io
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from knowrepo.errors import ModelError
+from knowrepo.index import Progress
 from knowrepo.index.models.carrier import Say
 from knowrepo.index.models.files import folder
 from knowrepo.index.models.registry import ModelSpec
-
-Progress = Callable[[int, int], None]
 
 
 def download(spec: ModelSpec, say: Say, progress: Progress) -> tuple[Path, str]:

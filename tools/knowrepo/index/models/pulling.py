@@ -8,17 +8,15 @@ name. `carrier` builds the default; `hub` downloads the others.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from knowrepo.errors import ModelError
+from knowrepo.index import Progress
 from knowrepo.index.models import carrier, files, hub
 from knowrepo.index.models.carrier import Say
 from knowrepo.index.models.files import folder
 from knowrepo.index.models.registry import ModelSpec
-
-Progress = Callable[[int, int], None]
-"""Told how many bytes of how many there are."""
 
 
 def pull(

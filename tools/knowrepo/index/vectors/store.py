@@ -36,13 +36,14 @@ class VectorStore:
     """The segments of one fingerprint; ``folder`` holds those of all fingerprints.
 
     It may be kept and asked again: it opens its files anew where they changed.
-    What is damaged is passed over, set aside where that can be, and told in
-    ``damaged``.
+    What is damaged is passed over and told in ``damaged``; it is set aside where
+    that can be, unless the store is to change nothing (``only_look``).
     """
 
-    def __init__(self, folder: Path, fingerprint: str) -> None:
+    def __init__(self, folder: Path, fingerprint: str, *, only_look: bool = False) -> None:
         self._folder = folder / fingerprint
         self._fingerprint = fingerprint
+        self._only_look = only_look
         self._reader: Reader | None = None
         self._opening = threading.Lock()
         self.damaged: list[Damaged] = []
@@ -216,6 +217,8 @@ class VectorStore:
         """Note what is damaged, and set it aside unless somebody else is at it."""
         told = {one.name for one in self.damaged}
         self.damaged += [one for one in damaged if one.name not in told]
+        if self._only_look:
+            return
         with contextlib.suppress(KnowError, Timeout), self._changing(timeout=0):
             sweep.set_aside(self._folder, damaged)
 

@@ -93,7 +93,13 @@ def retain(
     segments = manifest.read(folder) or []
     kept = dropped = freed = 0
     for found in segments:
-        rows = _held(folder, found, texts)
+        try:
+            rows = _held(folder, found, texts)
+        except duckdb.Error:
+            if not dry_run:
+                raise
+            freed += found.size  # damaged, so it would be set aside before
+            continue
         if rows < found.rows and not dry_run:
             rows = rewrite(folder, fingerprint, [found], join="SEMI", texts=texts)
         kept += rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from knowrepo.index import models
-from knowrepo.index.models import Model
+from knowrepo.index.models import Model, files
 from knowrepo.upkeep.doctor.check import Found, Place, fail, ok, warn
 from knowrepo.upkeep.doctor.trial import tried
 
@@ -82,8 +82,5 @@ def _known_hash(model: Model) -> str:
     kind, _, value = model.identity.partition(":")
     if kind == "sha256":
         return value
-    try:
-        record = json.loads(model.path.with_name(f"{model.path.name}.json").read_bytes())
-        return str(record["sha256"])
-    except (OSError, ValueError, TypeError, KeyError):
-        return ""
+    record = files.read_record(files.record_path(model.path))
+    return record.sha256 if record else ""

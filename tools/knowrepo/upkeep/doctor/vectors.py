@@ -17,7 +17,7 @@ def whole(here: Repository) -> Found:
         return ok("none yet")
     if imported("duckdb").problem:
         return fail("not looked at: duckdb cannot be imported", "see the check `duckdb`")
-    from knowrepo.index.vectors import VectorStore
+    from knowrepo.index.vectors import VectorStore, manifest
 
     damaged = {
         table.name: names
@@ -40,23 +40,19 @@ def whole(here: Repository) -> Found:
             "`know index` sets them aside, or `know doctor --fix`",
             mend,
         )
-    lost = [t for t in tables if VectorStore(here.vectors, t.name).is_empty() and _segments(t)]
+    lost = [t for t in tables if not manifest.read(t) and manifest.files(t)]
     if lost:
         return warn(
             f"no manifest names the segments in {listed([str(table) for table in lost])}",
-            "`know index` embeds anew what they held",
+            "`know index` takes up what is whole, and embeds anew what is not",
         )
-    aside = [path for table in tables for path in table.glob("*.damaged")]
+    aside = [path for table in tables for path in manifest.damaged(table)]
     if aside:
         return _set_aside(aside)
-    segments = [path for table in tables for path in _segments(table)]
+    segments = [table / name for table in tables for name in manifest.files(table)]
     total = sum(path.stat().st_size for path in segments)
     told = f"{count(len(tables), 'table')}, {count(len(segments), 'segment')}, {size(total)}"
     return ok(f"whole: {told}")
-
-
-def _segments(table: Path) -> list[Path]:
-    return list(table.glob("*.duckdb"))
 
 
 def _set_aside(paths: list[Path]) -> Found:
