@@ -13,6 +13,7 @@ from endpoint_server import serving
 from helpers import WordEmbedder, concept, git, write
 from knowrepo.index import embed, models
 from knowrepo.index.models import Model
+from knowrepo.index.vectors import Damaged, VectorStore, sweep
 
 TOTAL = 100
 
@@ -70,6 +71,26 @@ def test_quiet_says_nothing_of_it(index):
 def test_what_is_embedded_is_not_embedded_again(index):
     assert index(0.01).out.splitlines()[-1] == "vectors: 100 texts embedded"
     assert index(0.01).out.splitlines()[-1] == "vectors: 0 texts embedded"
+
+
+def test_a_segment_that_goes_while_others_are_embedded_is_not_taken_for_there(
+    index, repository, monkeypatch
+):
+    index(0.01)
+    table = VectorStore(repository.vectors, embed.fingerprint(embedding_driver.MODEL))
+    (segment,) = table.segments()
+    write(repository, "concepts/late.md", concept("Late"))
+    whole = VectorStore.add
+
+    def add(self, rows):
+        sweep.set_aside(table.folder, [Damaged(segment.name, "as a recall finds it")])
+        whole(self, rows)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(VectorStore, "add", add)
+        assert index(0.01).out.splitlines()[-1] == "vectors: 1 texts embedded"
+    assert index(0.01).out.splitlines()[-1] == "vectors: 100 texts embedded"
+    assert table.count() == TOTAL + 1
 
 
 def test_a_model_behind_an_endpoint_stands_in_for_a_file(know, repository, monkeypatch):
