@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Protocol
 
 from knowrepo.index import Progress
-from knowrepo.index.catalog import Catalog, told
+from knowrepo.index.catalog import Catalog, DamagedError, told
 from knowrepo.index.embed import Embedder, Passage
 from knowrepo.index.vectors import Row, VectorStore
 
@@ -121,6 +121,9 @@ def embed(
 
 def _packed(hashes: Iterator[str]) -> bytearray:
     packed = bytearray()
-    for name in hashes:
-        packed += bytes.fromhex(name)
+    try:
+        for name in hashes:
+            packed += bytes.fromhex(name)
+    except ValueError as error:
+        raise DamagedError("the catalog is damaged: the hash of a text is none") from error
     return packed

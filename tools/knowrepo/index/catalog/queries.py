@@ -103,7 +103,10 @@ class Queries(Ids):
         row = self._db.execute(
             "SELECT group_concat(text_hash, '') FROM (SELECT DISTINCT text_hash FROM chunks)"
         ).fetchone()
-        return bytes.fromhex(row[0] or "")
+        try:
+            return bytes.fromhex(row[0] or "")
+        except ValueError as error:
+            raise sqlite3.DatabaseError("the hash of a text is none") from error
 
     def named(self, name: str, field: Field | None = None) -> list[tuple[int, Field]]:
         """Return the documents that bear a normalised name, and in which field."""
