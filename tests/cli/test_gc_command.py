@@ -61,6 +61,20 @@ def test_what_was_set_aside_goes_too_and_its_bytes_are_counted(know, store):
     assert not list(store.folder.glob("*.damaged"))
 
 
+def test_a_damaged_segment_goes_with_a_line_that_says_so(know, store):
+    (segment,) = store.segments()
+    segment.write_bytes(bytes(segment.stat().st_size))
+    dry = know("gc", "--dry-run")
+    assert dry.err.startswith(f"damaged, so it would go: {segment}: ")
+    assert segment.exists()
+    done = know("gc")
+    assert done.code == 0
+    assert done.err.startswith(f"damaged, so it is gone: {segment}: ")
+    assert "`know index` embeds anew" in done.err
+    assert [path.name for path in store.folder.glob("*duckdb*")] == []
+    assert know("gc").err == ""
+
+
 def test_vectors_of_models_that_are_not_here_go_only_when_asked_for(know, store, repository):
     other = VectorStore(repository.vectors, "0123456789abcdef")
     needed = next(iter(store.hashes() - {text_hash("x")}))

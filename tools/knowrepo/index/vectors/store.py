@@ -131,10 +131,11 @@ class VectorStore:
     def remove(self, texts: Collection[str]) -> int:
         """Write every segment that holds vectors of ``texts`` anew without them.
 
-        Returns how many vectors went. Nothing needs this to be right: it is for
+        Returns how many vectors went. What is damaged, or was set aside, goes whole,
+        for it may hold some. Nothing needs this to be right: it is for
         texts that nobody is to have any more.
         """
-        if self.is_empty():
+        if not self._folder.is_dir():
             return 0
         with self._changing():
             return sweep.remove(self._folder, self._fingerprint, texts)
