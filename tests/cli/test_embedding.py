@@ -84,9 +84,9 @@ def test_a_segment_that_goes_while_others_are_embedded_is_not_taken_for_there(
     write(repository, "concepts/late.md", concept("Late"))
     whole = VectorStore.add
 
-    def add(self, rows):
+    def add(self, rows, **options):
         sweep.set_aside(table.folder, [Damaged(segment.name, "as a recall finds it")])
-        whole(self, rows)
+        whole(self, rows, **options)
 
     with monkeypatch.context() as patch:
         patch.setattr(VectorStore, "add", add)

@@ -73,6 +73,17 @@ class Queries(Ids):
                 found[chunk.text_hash] = chunk.embedded_text
         return found
 
+    def hashes_among(self, hashes: Sequence[str]) -> set[str]:
+        """Return those of some text hashes that there are."""
+        found: set[str] = set()
+        for some in _batches(hashes):
+            rows = self._db.execute(
+                f"SELECT text_hash FROM chunks WHERE text_hash IN ({','.join('?' * len(some))})",
+                list(some),
+            )
+            found.update(row[0] for row in rows)
+        return found
+
     def hashes_of(self, keys: Sequence[str]) -> list[str]:
         """Return the text hashes of the documents with these keys."""
         found: list[str] = []

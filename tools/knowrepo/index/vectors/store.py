@@ -112,11 +112,25 @@ class VectorStore:
         with contextlib.ExitStack() as held:
             yield self._read(lambda reader: held.enter_context(reader.ranked(query)))
 
-    def add(self, rows: Sequence[Row]) -> None:
-        """Publish vectors as a new segment; all are seen from then on, or none."""
+    def add(
+        self,
+        rows: Sequence[Row],
+        *,
+        still: Callable[[Sequence[str]], Collection[str]] | None = None,
+    ) -> None:
+        """Publish vectors as a new segment; all are seen from then on, or none.
+
+        ``still`` returns which of some texts are wanted now. It is asked under the
+        lock of the table, so that `remove` comes before the question or after the rest.
+        """
         if not rows:
             return
         with self._changing():
+            if still is not None:
+                wanted = set(still([row[0] for row in rows]))
+                rows = [row for row in rows if row[0] in wanted]
+                if not rows:
+                    return
             segments = sweep.known(self._folder, self._fingerprint)
             dimension = len(rows[0][2])
             if any(found.dimension != dimension for found in segments):
