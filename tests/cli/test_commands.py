@@ -469,6 +469,15 @@ def test_a_damaged_catalog_is_said_to_be_and_built_anew(know, filled):
         assert know("recall", "word", "zebra").out
 
 
+def test_a_catalog_with_bytes_that_are_no_text_is_built_anew(know, filled):
+    know("archive", "in")
+    know("index", "--no-vectors")
+    with closing(sqlite3.connect(catalog_file(filled))) as connection, connection:
+        connection.execute("UPDATE chunks SET text = CAST(x'6c6f636bff' AS TEXT)")
+    one_line_error(know("recall", "journal"), 1, "damaged", "built anew")
+    assert "because of the journal" in know("recall", "journal", "--full").out
+
+
 # -- pre-commit's entries ------------------------------------------------------------
 
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 import embedding_driver
 from endpoint_server import serving
-from helpers import WordEmbedder, concept, git, write
+from helpers import WordEmbedder, catalog_file, concept, git, write
 from knowrepo.index import embed, models
 from knowrepo.index.models import Model
+from knowrepo.index.vectors import Damaged, VectorStore, sweep
 
 TOTAL = 100
 
@@ -76,6 +79,35 @@ def test_quiet_says_nothing_of_a_missing_model_either(know, repository, monkeypa
 
 def test_what_is_embedded_is_not_embedded_again(index):
     assert index(0.01).out.splitlines()[-1] == "vectors: 100 texts embedded"
+    assert index(0.01).out.splitlines()[-1] == "vectors: 0 texts embedded"
+
+
+def test_a_segment_that_goes_while_others_are_embedded_is_not_taken_for_there(
+    index, repository, monkeypatch
+):
+    index(0.01)
+    table = VectorStore(repository.vectors, embed.fingerprint(embedding_driver.MODEL))
+    (segment,) = table.segments()
+    write(repository, "concepts/late.md", concept("Late"))
+    whole = VectorStore.add
+
+    def add(self, rows, **options):
+        sweep.set_aside(table.folder, [Damaged(segment.name, "as a recall finds it")])
+        whole(self, rows, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(VectorStore, "add", add)
+        assert index(0.01).out.splitlines()[-1] == "vectors: 1 texts embedded"
+    assert index(0.01).out.splitlines()[-1] == "vectors: 100 texts embedded"
+    assert table.count() == TOTAL + 1
+
+
+def test_a_catalog_whose_hashes_are_none_is_built_anew(index, repository):
+    with closing(sqlite3.connect(catalog_file(repository))) as connection, connection:
+        connection.execute("UPDATE chunks SET text_hash = 'z' || substr(text_hash, 2)")
+    done = index(0.01)
+    assert "the catalog is damaged" in done.err
+    assert done.out.splitlines()[-1] == "vectors: 100 texts embedded"
     assert index(0.01).out.splitlines()[-1] == "vectors: 0 texts embedded"
 
 

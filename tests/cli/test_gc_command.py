@@ -61,14 +61,18 @@ def test_what_was_set_aside_goes_too_and_its_bytes_are_counted(know, store):
     assert not list(store.folder.glob("*.damaged"))
 
 
-def test_a_dry_run_passes_over_a_damaged_segment_and_leaves_it(know, store):
+def test_a_damaged_segment_goes_with_a_line_that_says_so(know, store):
     (segment,) = store.segments()
-    segment.write_bytes(b"no segment")
-    before = sorted(path.name for path in store.folder.iterdir())
-    result = know("gc", "--dry-run")
-    assert (result.code, result.err) == (0, "")
-    assert result.out.startswith("here: 0 vectors would be dropped, 0 kept; about ")
-    assert sorted(path.name for path in store.folder.iterdir()) == before
+    segment.write_bytes(bytes(segment.stat().st_size))
+    dry = know("gc", "--dry-run")
+    assert dry.err.startswith(f"damaged, so it would go: {segment}: ")
+    assert segment.exists()
+    done = know("gc")
+    assert done.code == 0
+    assert done.err.startswith(f"damaged, so it is gone: {segment}: ")
+    assert "`know index` embeds anew" in done.err
+    assert [path.name for path in store.folder.glob("*duckdb*")] == []
+    assert know("gc").err == ""
 
 
 def test_vectors_of_models_that_are_not_here_go_only_when_asked_for(know, store, repository):

@@ -41,9 +41,9 @@ class NotingStore(VectorStore):
         super().__init__(folder, "words")
         self.added: list[int] = []
 
-    def add(self, rows):
+    def add(self, rows, **options):
         self.added.append(len(rows))
-        super().add(rows)
+        super().add(rows, **options)
 
 
 @pytest.fixture
@@ -121,8 +121,9 @@ def test_what_is_gone_when_its_turn_comes_is_passed_over(catalog, store):
 
     embedder = Removing()
     done = embed(pending_texts(catalog, store), store, embedder)
-    assert done == len(embedder.passages) == len(store.hashes()) < 100
+    assert done == len(embedder.passages) < 100
     assert embedder.passages[-1] == "last"
+    assert store.hashes() == {text_hash("last")}
 
 
 def test_a_catalog_that_is_gone_ends_the_run_with_what_there_is(catalog, store, tmp_path):

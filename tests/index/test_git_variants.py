@@ -138,6 +138,20 @@ def cloned(origin: Repository, folder: Path, *options: str) -> Repository:
     return repository_at(folder.resolve())
 
 
+def test_what_a_partial_clone_lacked_is_indexed_once_it_was_fetched(tmp_path, monkeypatch):
+    monkeypatch.setattr(freshness, "_RACY_NANOSECONDS", -1)
+    origin = committed(tmp_path / "origin")
+    clone = cloned(origin, tmp_path / "clone", "--no-checkout", "--filter=blob:none")
+    git(clone.root, "read-tree", "HEAD")
+    refresh(clone)
+    assert not freshness.holds_all(clone)
+    for name in "abc":  # fetches it, and touches neither git's index nor a file
+        git(clone.root, "cat-file", "-p", f"HEAD:concepts/{name}.md")
+    assert refresh(clone).indexed == 3
+    assert refresh(clone).notes == ()
+    assert freshness.holds_all(clone)
+
+
 def test_a_shallow_clone_is_indexed(tmp_path):
     origin = committed(tmp_path / "origin")
     write(origin, "concepts/d.md", concept("d"))

@@ -56,13 +56,13 @@ def indexed(repository, tmp_path):
 def embed_all(repository: Repository) -> list[str]:
     """Embed what has no vector; returns the texts."""
     store, embedder = VectorStore(repository.vectors, FINGERPRINT), Counting()
-    texts = embedded.texts_of(repository)
     catalog = Catalog.open(repository.catalog)
     assert catalog is not None
     with catalog:
         waiting = pending_texts(catalog, store)
     embed(waiting, store, embedder)
-    embedded.note_all_embedded(repository, FINGERPRINT, texts)
+    state = embedded.present(repository, FINGERPRINT)
+    embedded.note_all_embedded(repository, FINGERPRINT, state)
     return embedder.texts
 
 
@@ -147,11 +147,11 @@ def test_what_is_removed_leaves_nothing_to_embed(indexed):
 
 
 def test_texts_that_came_while_others_were_embedded_are_not_taken_for_embedded(indexed, tmp_path):
-    texts = embedded.texts_of(indexed)
     embed_all(indexed)
+    state = embedded.present(indexed, FINGERPRINT)
     list(archive(indexed, [transcript(tmp_path / "in", [user("one", 1), user("late", 2)])]))
     refresh(indexed)
-    embedded.note_all_embedded(indexed, FINGERPRINT, texts)
+    embedded.note_all_embedded(indexed, FINGERPRINT, state)
     assert not embedded.all_embedded(indexed, FINGERPRINT)
 
 

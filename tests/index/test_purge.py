@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from filelock import FileLock
 
-from helpers import SESSION, WordEmbedder, assistant, catalog_file, jsonl, user
+from helpers import SESSION, WordEmbedder, assistant, catalog_file, concept, jsonl, user, write
 from knowrepo.errors import KnowError
 from knowrepo.index import purge as module
 from knowrepo.index.build import refresh
@@ -45,6 +45,37 @@ def test_a_forgotten_session_is_in_nothing_that_is_derived(repository, tmp_path)
     assert b"zebra" not in derived
     assert b"unicorn" not in derived
     assert b"plain words" in derived
+
+
+def test_what_is_forgotten_while_it_is_embedded_gets_no_vector(repository, tmp_path):
+    path = repository.sessions / "claude" / f"{SESSION}.jsonl"
+    path.parent.mkdir()
+    path.write_bytes(jsonl([user("the zebra word", 1), assistant("unicorn answer", 2)]))
+    write(repository, "concepts/a.md", concept("A", body="plain words"))
+    refresh(repository)
+    store = VectorStore(repository.vectors, "words")
+
+    class Forgetting(WordEmbedder):
+        """Has another process forget the session when it has embedded it."""
+
+        def embed_passage(self, passage):
+            vectors = super().embed_passage(passage)
+            if "zebra" in passage:
+                texts = texts_of(repository, [path], tmp_path / "scratch")
+                forget(repository, SessionName("claude", SESSION))
+                purge(repository, texts)
+            return vectors
+
+    catalog = Catalog.open(repository.catalog)
+    assert catalog is not None
+    with catalog:
+        waiting = pending_texts(catalog, store)
+    embedder = Forgetting()
+    assert embed(waiting, store, embedder) == len(embedder.passages) == 2
+    catalog = Catalog.open(repository.catalog)
+    assert catalog is not None
+    with catalog:
+        assert store.hashes() == set(catalog.text_hashes())
 
 
 def test_catalogs_of_all_work_trees_go_and_one_in_use_stops_it(repository, monkeypatch):

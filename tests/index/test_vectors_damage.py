@@ -125,6 +125,38 @@ def test_a_damaged_segment_costs_its_own_vectors_and_is_set_aside(store, damage,
     assert again.damaged == []
 
 
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_of_what_is_damaged_nothing_is_left_when_a_text_is_to_go(store, damage):
+    path = large(store)
+    DAMAGE[damage](path)
+    path.with_name(f"{'c' * 32}.duckdb.damaged").write_bytes(b"what it holds nobody knows")
+    store.remove({text_hash("text 123")})
+    named = {found.file for found in manifest.read(store.folder) or []}
+    assert {found.name for found in store.folder.iterdir()} == {manifest.FILE, "lock", *named}
+    assert store.check(full=True) == []
+    assert VectorStore(store.folder.parent, "words").hashes() == {text_hash("other")}
+
+
+def test_a_text_goes_also_where_the_manifest_cannot_be_read(store):
+    manifest.path(store.folder).write_text("{")
+    assert store.remove({text_hash("text 123")}) == 1
+    assert len(store.hashes()) == 300
+    assert text_hash("text 123") not in store.hashes()
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_table_with_damage_is_cut_down_to_what_is_needed_and_it_is_told(store, damage):
+    path = large(store)
+    DAMAGE[damage](path)
+    needed = [bytes.fromhex(text_hash(text)) for text in ("text 5", "other")]
+    would = store.retain(needed, dry_run=True)
+    done = store.retain(needed)
+    for kept in (would, done):
+        assert [(one.name, bool(one.why)) for one in kept.damaged] == [(path.name, True)]
+        assert (kept.kept, kept.dropped) == (1, 300)
+    assert store.hashes() == {text_hash("other")}
+
+
 def test_a_whole_table_of_damage_is_an_empty_answer(store):
     for segment in manifest.read(store.folder) or []:
         (store.folder / segment.file).write_bytes(b"x")

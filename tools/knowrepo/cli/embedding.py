@@ -41,7 +41,6 @@ def embed(here: Repository, threads: int, *, quiet: bool) -> int | None:
     if embedded.all_embedded(here, fingerprint):
         show("vectors: 0 texts embedded")
         return 0
-    texts = embedded.texts_of(here)  # before the look: what comes later is not noted
     from filelock import FileLock, Timeout
 
     from knowrepo.index.vectors import VectorStore
@@ -49,7 +48,7 @@ def embed(here: Repository, threads: int, *, quiet: bool) -> int | None:
     store = VectorStore(here.vectors, fingerprint)
     for one in store.check():
         say(f"{store.folder / one.name}: set aside ({one.why}); what it held is embedded anew")
-    waiting = _waiting(here, store)
+    state, waiting = _look(here, store)
     done = 0
     if waiting:
         try:
@@ -66,7 +65,10 @@ def embed(here: Repository, threads: int, *, quiet: bool) -> int | None:
                 f"{error.filename or store.folder}: cannot be written: {error.strerror}",
                 hint="make the git directory writable, and free some space",
             ) from error
-    embedded.note_all_embedded(here, fingerprint, texts)
+        # In hours much may come, and a recall set a damaged segment aside.
+        state, waiting = _look(here, store)
+    if not waiting:
+        embedded.note_all_embedded(here, fingerprint, state)
     show(f"vectors: {done} texts embedded")
     return done
 
@@ -140,6 +142,14 @@ def _estimating(bar: Progress, name: str) -> Progress:
         bar(done, total)
 
     return tell
+
+
+def _look(here: Repository, store: VectorStore) -> tuple[str, Pending]:
+    """Return the present state, and what has no vector in it."""
+    from knowrepo.index import embedded
+
+    state = embedded.present(here, store.folder.name)
+    return state, _waiting(here, store)
 
 
 def _waiting(here: Repository, store: VectorStore) -> Pending:

@@ -12,6 +12,7 @@ from knowrepo.cli.common import (
     RepoOption,
     progress,
     repository,
+    say,
     show,
     show_json,
 )
@@ -50,6 +51,10 @@ def gc(
     here = repository(repo)
     with progress("looking through branches", quiet=quiet) as tell:
         tables = collect(here, dry_run=dry_run, all_models=all_models, progress=tell)
+    for damaged in (told for table in tables for told in table.damaged):
+        say(f"damaged, so it {'would go' if dry_run else 'is gone'}: {damaged}")
+    if any(table.damaged for table in tables) and not dry_run:
+        say("`know index` embeds anew what was in it")
     if as_json:
         found = [asdict(table) for table in tables]
         show_json({"version": 1, "dry_run": dry_run, "tables": found})

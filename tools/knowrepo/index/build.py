@@ -147,6 +147,8 @@ def _bring_up(
         _date_by_commit(repository, catalog, notes)
         _purge_forgotten(catalog, notes)
     settled = settled and not catalog.meta(_FORGOTTEN)
+    if notes and any(not oid for oid, _, _ in catalog.states().values()):
+        stamps = ""  # what a clone lacks may come without any file that shows it
     with catalog.transaction():
         catalog.set_meta(BEHIND, str(behind))
         catalog.set_meta(SEEN, signature.dumps() if settled else "")

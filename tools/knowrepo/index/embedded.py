@@ -42,29 +42,32 @@ def pending(repository: Repository, catalog: Catalog, store: VectorStore) -> int
     return store.lacking(catalog.text_digests())
 
 
-def texts_of(repository: Repository) -> str:
-    """Return the name of the texts that the catalog holds now; empty where it has no say."""
-    return _read(repository, TEXTS)
+def present(repository: Repository, fingerprint: str) -> str:
+    """Return what there is now, texts and vectors; empty where the catalog has no say.
+
+    Take it before a look at what has no vector: what comes or goes later differs from it.
+    """
+    return _named(repository, fingerprint, _read(repository, TEXTS))
 
 
 def all_embedded(repository: Repository, fingerprint: str) -> bool:
     """Say whether it was noted that these very texts have vectors, and these are as they were."""
     noted = _read(repository, EMBEDDED + fingerprint)
-    return bool(noted) and noted == _note(repository, fingerprint, texts_of(repository))
+    return bool(noted) and noted == present(repository, fingerprint)
 
 
 def is_noted(repository: Repository, catalog: Catalog, fingerprint: str) -> bool:
     """Say the same of a catalog that is open."""
     noted = catalog.meta(EMBEDDED + fingerprint)
-    return bool(noted) and noted == _note(repository, fingerprint, catalog.meta(TEXTS))
+    return bool(noted) and noted == _named(repository, fingerprint, catalog.meta(TEXTS))
 
 
-def note_all_embedded(repository: Repository, fingerprint: str, texts: str) -> None:
-    """Note that the texts that were named ``texts`` all have vectors.
+def note_all_embedded(repository: Repository, fingerprint: str, state: str) -> None:
+    """Note that a look at ``state``, see `present`, found a vector for every text.
 
     Where another process is writing the catalog, nothing is noted.
     """
-    if not texts:
+    if not state:
         return
     from filelock import FileLock, Timeout
 
@@ -74,7 +77,7 @@ def note_all_embedded(repository: Repository, fingerprint: str, texts: str) -> N
         Catalog.create(repository.catalog) as catalog,
         catalog.transaction(),
     ):
-        catalog.set_meta(EMBEDDED + fingerprint, _note(repository, fingerprint, texts))
+        catalog.set_meta(EMBEDDED + fingerprint, state)
 
 
 def _read(repository: Repository, key: str) -> str:
@@ -88,8 +91,8 @@ def _read(repository: Repository, key: str) -> str:
             return ""
 
 
-def _note(repository: Repository, fingerprint: str, texts: str) -> str:
-    return f"{texts} {_state_of(repository.vectors / fingerprint)}"
+def _named(repository: Repository, fingerprint: str, texts: str) -> str:
+    return f"{texts} {_state_of(repository.vectors / fingerprint)}" if texts else ""
 
 
 def _state_of(folder: Path) -> str:

@@ -10,13 +10,13 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from knowrepo.index import Progress
-from knowrepo.index.catalog import Catalog, told
+from knowrepo.index.catalog import Catalog, DamagedError, told
 from knowrepo.index.embed import Embedder, Passage
 from knowrepo.index.vectors import Row, VectorStore
 
@@ -36,6 +36,9 @@ class Waiting(Protocol):
 
     def texts(self) -> Iterator[tuple[str, str]]:
         """Yield (text hash, text), in the order to embed them."""
+
+    def still(self, names: Sequence[str]) -> Collection[str]:
+        """Return the hashes among ``names`` of texts that are wanted now."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,14 @@ class Pending:
             names = [some[at : at + _DIGEST].hex() for at in range(0, len(some), _DIGEST)]
             found = self._fetch(names)
             yield from ((name, found[name]) for name in names if name in found)
+
+    def still(self, names: Sequence[str]) -> Collection[str]:
+        """Return the hashes among ``names`` of texts that the catalog has now."""
+        catalog = Catalog.open(self.catalog)
+        if catalog is None:
+            return ()
+        with told(self.catalog), catalog:
+            return catalog.hashes_among(names)
 
     def _fetch(self, names: list[str]) -> dict[str, str]:
         catalog = Catalog.open(self.catalog)
@@ -90,7 +101,8 @@ def embed(
 ) -> int:
     """Embed texts, publishing their vectors batch by batch; returns how many texts.
 
-    That is fewer than were waiting where the catalog has changed meanwhile. An
+    That is fewer than were waiting where the catalog has changed meanwhile. A text
+    that is gone when its batch is published, perhaps forgotten, gets no vector. An
     interrupt or an error publishes what is done of the batch that it falls in; a
     killed process loses that batch, and no more.
     """
@@ -112,15 +124,18 @@ def embed(
                 progress(done, total)
                 if texts >= BATCH or time.monotonic() - since > SECONDS:
                     ready, rows, texts = rows, [], 0
-                    store.add(ready)
+                    store.add(ready, still=waiting.still)
                     since = time.monotonic()
     finally:
-        store.add(rows)
+        store.add(rows, still=waiting.still)
     return done
 
 
 def _packed(hashes: Iterator[str]) -> bytearray:
     packed = bytearray()
-    for name in hashes:
-        packed += bytes.fromhex(name)
+    try:
+        for name in hashes:
+            packed += bytes.fromhex(name)
+    except ValueError as error:
+        raise DamagedError("the catalog is damaged: the hash of a text is none") from error
     return packed

@@ -27,7 +27,8 @@ class Table:
     """What became, or would become, of the vectors of one fingerprint.
 
     ``model`` is empty where no model that is here makes such vectors. ``freed``
-    are bytes, which in a dry run are about right.
+    are bytes, which in a dry run are about right. ``damaged`` says which segments
+    could not be read, and why: their vectors are lost.
     """
 
     fingerprint: str
@@ -35,6 +36,7 @@ class Table:
     kept: int
     dropped: int
     freed: int
+    damaged: tuple[str, ...] = ()
 
 
 def collect(
@@ -94,15 +96,17 @@ def _hold(held: ExitStack, folder: Path) -> None:
 def _cut_down(folder: Path, model: str, texts: set[bytes], *, dry_run: bool) -> Table:
     store = VectorStore(folder.parent, folder.name)
     before = _size(folder)
+    damaged = [] if dry_run else store.check()
+    kept = store.retain(texts, dry_run=dry_run)
+    damaged += kept.damaged
     if dry_run:
-        waste = sum(path.stat().st_size for path in manifest.waste(folder))
+        freed = kept.freed + sum(path.stat().st_size for path in manifest.waste(folder))
     else:
-        store.check()
         for path in manifest.damaged(folder):
             path.unlink(missing_ok=True)
-    kept = store.retain(texts, dry_run=dry_run)
-    freed = kept.freed + waste if dry_run else before - _size(folder)
-    return Table(folder.name, model, kept.kept, kept.dropped, max(0, freed))
+        freed = before - _size(folder)
+    told = tuple(f"{folder / one.name}: {one.why}" for one in damaged)
+    return Table(folder.name, model, kept.kept, kept.dropped, max(0, freed), told)
 
 
 def _without(folder: Path, *, dry_run: bool) -> Table:

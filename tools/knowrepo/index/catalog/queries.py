@@ -73,6 +73,17 @@ class Queries(Ids):
                 found[chunk.text_hash] = chunk.embedded_text
         return found
 
+    def hashes_among(self, hashes: Sequence[str]) -> set[str]:
+        """Return those of some text hashes that there are."""
+        found: set[str] = set()
+        for some in _batches(hashes):
+            rows = self._db.execute(
+                f"SELECT text_hash FROM chunks WHERE text_hash IN ({','.join('?' * len(some))})",
+                list(some),
+            )
+            found.update(row[0] for row in rows)
+        return found
+
     def text_hashes(self, only: Filter | None = None, *, most: int = -1) -> list[str]:
         """Return the distinct text hashes of the chunks that pass a filter, at most so many."""
         if not only:
@@ -91,7 +102,10 @@ class Queries(Ids):
         row = self._db.execute(
             "SELECT group_concat(text_hash, '') FROM (SELECT DISTINCT text_hash FROM chunks)"
         ).fetchone()
-        return bytes.fromhex(row[0] or "")
+        try:
+            return bytes.fromhex(row[0] or "")
+        except ValueError as error:
+            raise sqlite3.DatabaseError("the hash of a text is none") from error
 
     def named(self, name: str, field: Field | None = None) -> list[tuple[int, Field]]:
         """Return the documents that bear a normalised name, and in which field."""

@@ -113,11 +113,25 @@ class VectorStore:
         with contextlib.ExitStack() as held:
             yield self._read(lambda reader: held.enter_context(reader.ranked(query)))
 
-    def add(self, rows: Sequence[Row]) -> None:
-        """Publish vectors as a new segment; all are seen from then on, or none."""
+    def add(
+        self,
+        rows: Sequence[Row],
+        *,
+        still: Callable[[Sequence[str]], Collection[str]] | None = None,
+    ) -> None:
+        """Publish vectors as a new segment; all are seen from then on, or none.
+
+        ``still`` returns which of some texts are wanted now. It is asked under the
+        lock of the table, so that `remove` comes before the question or after the rest.
+        """
         if not rows:
             return
         with self._changing():
+            if still is not None:
+                wanted = set(still([row[0] for row in rows]))
+                rows = [row for row in rows if row[0] in wanted]
+                if not rows:
+                    return
             segments = sweep.known(self._folder, self._fingerprint)
             dimension = len(rows[0][2])
             if any(found.dimension != dimension for found in segments):
@@ -132,10 +146,11 @@ class VectorStore:
     def remove(self, texts: Collection[str]) -> int:
         """Write every segment that holds vectors of ``texts`` anew without them.
 
-        Returns how many vectors went. Nothing needs this to be right: it is for
+        Returns how many vectors went. What is damaged, or was set aside, goes whole,
+        for it may hold some. Nothing needs this to be right: it is for
         texts that nobody is to have any more.
         """
-        if self.is_empty():
+        if not self._folder.is_dir():
             return 0
         with self._changing():
             return sweep.remove(self._folder, self._fingerprint, texts)

@@ -29,11 +29,15 @@ class Damaged:
 
 @dataclass(frozen=True)
 class Kept:
-    """What a table was cut down to: vectors that stay and that went, and bytes of files."""
+    """What a table was cut down to: vectors that stay and that went, and bytes of files.
+
+    ``damaged`` are the segments that could not be read, whose vectors went with them.
+    """
 
     kept: int = 0
     dropped: int = 0
     freed: int = 0
+    damaged: tuple[Damaged, ...] = ()
 
 
 def rewrite(
@@ -77,11 +81,18 @@ def rewrite(
 
 
 def remove(folder: Path, fingerprint: str, texts: Collection[str]) -> int:
-    """Write the segments with vectors of ``texts`` anew without them; returns how many went."""
+    """Write the segments with vectors of ``texts`` anew without them; returns how many went.
+
+    What is damaged, or was left by a killed writer, goes whole: it may hold some.
+    """
     removed = 0
-    for found in manifest.read(folder) or []:
-        if _held(folder, found, texts):
-            removed += found.rows - rewrite(folder, fingerprint, [found], join="ANTI", texts=texts)
+    for found in known(folder, fingerprint):
+        with _setting_aside(folder, fingerprint, found):
+            if _held(folder, fingerprint, found, texts):
+                kept = rewrite(folder, fingerprint, [found], join="ANTI", texts=texts)
+                removed += found.rows - kept
+    for path in manifest.waste(folder):
+        path.unlink(missing_ok=True)
     return removed
 
 
@@ -90,34 +101,56 @@ def retain(
 ) -> Kept:
     """Write the segments with vectors of other texts than those ``needed`` anew without them."""
     texts = [digest.hex() for digest in needed]
-    segments = manifest.read(folder) or []
+    segments = (manifest.read(folder) or []) if dry_run else known(folder, fingerprint)
     kept = dropped = freed = 0
+    damaged: list[Damaged] = []
     for found in segments:
-        try:
-            rows = _held(folder, found, texts)
-        except duckdb.Error:
-            if not dry_run:
-                raise
-            freed += found.size  # damaged, so it would be set aside before
-            continue
-        if rows < found.rows and not dry_run:
-            rows = rewrite(folder, fingerprint, [found], join="SEMI", texts=texts)
+        rows = 0
+        with _setting_aside(folder, fingerprint, found, damaged, dry_run=dry_run):
+            rows = _held(folder, fingerprint, found, texts)
+            if rows < found.rows and not dry_run:
+                rows = rewrite(folder, fingerprint, [found], join="SEMI", texts=texts)
         kept += rows
         dropped += found.rows - rows
-        freed += found.size * (found.rows - rows) // found.rows  # about; the files tell
+        freed += found.size * (found.rows - rows) // max(1, found.rows)  # about; the files tell
     if not dry_run:
         freed = _size(segments) - _size(manifest.read(folder) or [])
-    return Kept(kept, dropped, freed)
+    return Kept(kept, dropped, freed, tuple(damaged))
+
+
+@contextlib.contextmanager
+def _setting_aside(
+    folder: Path,
+    fingerprint: str,
+    found: Segment,
+    damaged: list[Damaged] | None = None,
+    *,
+    dry_run: bool = False,
+) -> Iterator[None]:
+    """Set a segment aside that turns out to be damaged; any other error is passed on."""
+    try:
+        yield
+    except (OSError, duckdb.Error, segment.ForeignError):
+        bad = broken(folder, fingerprint, [found.file])
+        if not bad:
+            raise
+        if damaged is not None:
+            damaged += bad
+        if not dry_run:
+            set_aside(folder, bad)
 
 
 def _size(segments: Sequence[Segment]) -> int:
     return sum(found.size for found in segments)
 
 
-def _held(folder: Path, found: Segment, texts: Collection[str]) -> int:
+def _held(folder: Path, fingerprint: str, found: Segment, texts: Collection[str]) -> int:
     """Return how many vectors of ``texts`` a segment has."""
     with engine.connect() as db:
         engine.attach(db, folder / found.file, "old")
+        engine.seal(db)
+        if segment.dimension(db, "old", fingerprint) != found.dimension:
+            raise segment.ForeignError("vectors of another dimension")
         segment.put_texts(db, "texts", texts)
         row = db.execute("SELECT count(*) FROM old.pieces SEMI JOIN texts USING (hash)").fetchone()
     return int(row[0]) if row else 0
