@@ -140,6 +140,12 @@ def test_a_measurement_that_is_not_there_is_wrong_usage(no_model):
         list(run.measure(TINY, only=["weather"]))
 
 
+def test_wrong_usage_of_the_command_says_one_thing_and_prints_no_figures(capsys):
+    told = know(capsys, "bench", "index", "--only", "weather")
+    assert (told.code, told.out) == (2, "")
+    assert told.err.startswith("know: --only weather: no measurement\n")
+
+
 def test_generated_sessions_are_the_same_each_time_and_are_read_as_claude_codes(tmp_path):
     one = Corpus().write_sessions(tmp_path / "one", 2, 12, marked=True)
     two = Corpus().write_sessions(tmp_path / "two", 2, 12, marked=True)

@@ -70,8 +70,9 @@ def index(
         figures = [one.facts() for one in found]
         show_json({"version": JSON_VERSION, "machine": about, "measured": figures}, indent=2)
         return
-    show(", ".join(f"{name} {value}" for name, value in about.items()))
-    for one in found:
+    for number, one in enumerate(found):
+        if not number:  # only now is it known that all that was asked for is there
+            show(", ".join(f"{name} {value}" for name, value in about.items()))
         show("")
         for line in _lines(one):
             show(line)

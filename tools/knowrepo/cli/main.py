@@ -67,12 +67,14 @@ _PARTS: dict[str, dict[str, tuple[Any, str]]] = {
     },
     "Looking up": {
         "recall": (recall.recall, "Look something up in concepts and sessions."),
-        "index": (index.index, "Bring the catalog and the vectors up to date."),
-        "gc": (gc.gc, "Drop vectors that no branch or work tree needs."),
-        "status": (status.status, "Say what is indexed, what is pending, with which model."),
-        "doctor": (doctor.doctor, "Check that all that know needs is there and whole."),
         "stats": (stats.stats, "Sum up sessions, tokens, tools and projects over time."),
         "sql": (sql.sql, "Query catalog, vectors and archived lines by SQL, read only."),
+    },
+    "Looking after the index": {
+        "index": (index.index, "Bring the catalog and the vectors up to date."),
+        "status": (status.status, "Say what is indexed, what is pending, with which model."),
+        "doctor": (doctor.doctor, "Check that all that know needs is there and whole."),
+        "gc": (gc.gc, "Drop vectors that no branch or work tree needs."),
         "bench": (bench.app, "Measure what this costs on this machine."),
     },
     "Sessions": {
