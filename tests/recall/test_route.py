@@ -29,7 +29,7 @@ from knowrepo.index.catalog import Catalog, Filter
 from knowrepo.index.fill import embed as embed_texts
 from knowrepo.index.fill import pending_texts
 from knowrepo.index.vectors import VectorStore
-from knowrepo.recall import route
+from knowrepo.recall import ids, opening, route
 from knowrepo.sessions.archive import archive
 from knowrepo.units import shorten
 
@@ -121,23 +121,23 @@ def test_bodies_of_a_document_and_of_a_chunk(filled):
 
 def test_neighbours_are_given_in_order_around_the_hit(filled):
     hit = route.recall(filled, "read-only mounts").hits[0]
-    with route.current(filled) as opened:
-        near, at = route.timeline(opened.catalog, hit.id, 1)
+    with opening.current(filled) as opened:
+        near, at = ids.timeline(opened.catalog, hit.id, 1)
         assert [h.heading[:5] for h in near] == ["why d", "what ", "thank"]
         assert near[at].uid == hit.uid
-        assert [h.uid for h in route.timeline(opened.catalog, hit.id, 0)[0]] == [hit.uid]
+        assert [h.uid for h in ids.timeline(opened.catalog, hit.id, 0)[0]] == [hit.uid]
 
 
 def test_ids_that_name_nothing_several_things_or_are_none(filled, monkeypatch):
-    with route.current(filled) as opened:
-        with pytest.raises(route.NoMatchError, match=r"\[no match for ffff0000ffff\]"):
-            route.resolve(opened.catalog, "ffff0000ffff")
+    with opening.current(filled) as opened:
+        with pytest.raises(ids.NoMatchError, match=r"\[no match for ffff0000ffff\]"):
+            ids.resolve(opened.catalog, "ffff0000ffff")
         for malformed in ("zzzz", "abc", "", "a" * 41, "a3f2; x"):
-            with pytest.raises(route.MalformedError, match="is no id"):
-                route.resolve(opened.catalog, malformed)
-        monkeypatch.setattr(route, "_ID", __import__("re").compile("[0-9a-f]*"))
-        with pytest.raises(route.NoMatchError, match="is ambiguous"):
-            route.resolve(opened.catalog, "")
+            with pytest.raises(ids.MalformedError, match="is no id"):
+                ids.resolve(opened.catalog, malformed)
+        monkeypatch.setattr(ids, "_ID", __import__("re").compile("[0-9a-f]*"))
+        with pytest.raises(ids.NoMatchError, match="is ambiguous"):
+            ids.resolve(opened.catalog, "")
 
 
 def test_a_document_that_is_gone_is_never_shown(filled):
@@ -151,7 +151,7 @@ def test_a_change_is_seen_without_an_index_run(filled, tmp_path):
 
 
 def test_what_does_not_fit_the_time_is_said(repository, monkeypatch):
-    monkeypatch.setattr(route, "FIRST_BUILD_SECONDS", 0.0)
+    monkeypatch.setattr(opening, "FIRST_BUILD_SECONDS", 0.0)
     for number in range(80):
         write(repository, f"concepts/c{number}.md", concept(f"C {number}"), stage=False)
     git(repository.root, "add", "-A")
@@ -209,7 +209,7 @@ def test_an_unchanged_repository_is_not_looked_through_again(filled, monkeypatch
     refresh(filled)
     write(filled, "concepts/x.md", concept("X"))
     refresh(filled)
-    monkeypatch.setattr(route, "_brought_up", lambda *_a, **_k: pytest.fail("looked through"))
+    monkeypatch.setattr(opening, "_brought_up", lambda *_a, **_k: pytest.fail("looked through"))
     route.recall(filled, "tag:git")
 
 

@@ -113,19 +113,19 @@ def _look_up(
     repo: Path | None, get: str, timeline: str, window: int, *, full: bool, as_json: bool
 ) -> None:
     """Print bodies or neighbours; exits with 1 where an id names nothing."""
-    from knowrepo.recall import present, route
+    from knowrepo.recall import ids, opening, present
 
     missing: list[str] = []
     at, code = -1, 0
     hits: list[Hit] = []
-    with route.current(repository(repo)) as opened:
+    with opening.current(repository(repo)) as opened:
         catalog = opened.catalog
         if timeline:
-            hits, at = route.timeline(catalog, timeline.strip(" []"), window)
+            hits, at = ids.timeline(catalog, timeline.strip(" []"), window)
         for given in filter(None, (part.strip(" []") for part in get.split(","))):
             try:
-                hits.append(route.with_text(catalog, route.resolve(catalog, given)))
-            except (route.NoMatchError, route.MalformedError) as error:
+                hits.append(ids.with_text(catalog, ids.resolve(catalog, given)))
+            except (ids.NoMatchError, ids.MalformedError) as error:
                 missing.append(
                     f"know: {error.message}; {error.hint}" if error.hint else error.message
                 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from knowrepo.index.catalog import Catalog, Document, StoredChunk
@@ -39,6 +39,8 @@ class Hit:
     line: int = 1
     marks: tuple[str, ...] = ()
     text: str = ""
+    also: tuple[str, ...] = ()  # ids of hits that say the same, and stand in for by this one
+    evidence: dict[str, float] = field(default_factory=dict)  # the scores that made `score`
 
 
 def document_hit(catalog: Catalog, document: Document, score: float) -> Hit:
