@@ -50,12 +50,16 @@ def recall(
     only: Filter | None = None,
     full: bool = False,
     embedder: Embedder | None = None,
+    words_only: bool = False,
 ) -> Answer:
-    """Answer a query with at most ``limit`` hits; ``full`` brings their whole text."""
+    """Answer a query with at most ``limit`` hits; ``full`` brings their whole text.
+
+    With ``words_only`` neither a model nor vectors are asked, whatever there is.
+    """
     started = time.perf_counter()
     only = only or Filter()
     with current(repository) as opened:
-        answer = _route(repository, opened, query, limit, only, embedder)
+        answer = _route(repository, opened, query, limit, only, embedder, words_only)
         hits = [with_text(opened.catalog, hit) if full else hit for hit in answer.hits]
     return replace(
         answer,
@@ -73,6 +77,7 @@ def _route(
     limit: int,
     only: Filter,
     embedder: Embedder | None,
+    words_only: bool,
 ) -> Answer:
     catalog = opened.catalog
     named = named_id(query)
@@ -88,7 +93,7 @@ def _route(
         return Answer(query, "structured", "the tag index knows nothing of it", [])
     from knowrepo.recall.search import search
 
-    found = search(repository, catalog, query, only, embedder=embedder)
+    found = search(repository, catalog, query, only, embedder=embedder, words_only=words_only)
     return Answer(
         query,
         found.route,

@@ -49,15 +49,19 @@ def search(
     only: Filter,
     *,
     embedder: Embedder | None = None,
+    words_only: bool = False,
 ) -> Searched:
     """Search all chunks that pass the filter.
 
-    ``embedder`` is used where one is loaded already, else the user's model is.
+    ``embedder`` is used where one is loaded already, else the user's model is;
+    with ``words_only`` none is.
     """
     words = content_words(query)[:MOST_WORDS]
     lexical = spread(catalog, catalog.lexical(words, CANDIDATES * OVERFETCH, only))
     try:
-        meaning = semantic(repository, catalog, query, only, embedder)
+        meaning = (
+            Meaning([]) if words_only else semantic(repository, catalog, query, only, embedder)
+        )
     except KnowError as error:  # a model or a segment that cannot be used costs meaning, not words
         meaning = Meaning([], note=f"{error.message}; {error.hint}".rstrip("; "))
     if not meaning.scored:
