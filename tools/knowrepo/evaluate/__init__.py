@@ -1,0 +1,1 @@
+"""Whether what a repository knows can still be found: its own recall tests, and the figures."""
