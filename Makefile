@@ -96,6 +96,7 @@ lint: $(VENV)/.tools
 	@$(KNOW) check
 	@$(KNOW) tags check
 	@$(KNOW) scan
+	@$(KNOW) eval --lexical --quiet
 
 pytest: $(VENV)/.tools
 	@$(KNOW) model pull

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from helpers import git, transcript, user
+from helpers import git, make_repository, transcript, user
 from knowrepo import __version__
 from knowrepo.cli.main import app, main
 from knowrepo.concepts import bundle
@@ -70,6 +71,16 @@ def test_our_own_concepts_conform_and_link_to_what_is_there():
     files = bundle.read_tracked(repository)
     assert len(files) > 10
     assert validate.check(files, lambda path: (ROOT / path).exists()) == []
+
+
+def test_our_own_questions_are_answered_by_words_alone(tmp_path, monkeypatch, capsys):
+    own = make_repository(tmp_path / "own")
+    for name in ("concepts", "sessions"):
+        shutil.copytree(ROOT / name, own.root / name, dirs_exist_ok=True)
+    shutil.copy(ROOT / "eval.toml", own.root)
+    git(own.root, "add", "-A")
+    monkeypatch.chdir(own.root)
+    assert main(["eval", "--lexical"]) == 0, capsys.readouterr().out
 
 
 def test_modules_stay_small():

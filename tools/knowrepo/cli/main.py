@@ -20,6 +20,7 @@ from knowrepo.cli import (
     check,
     distill,
     doctor,
+    evaluate,
     export,
     forget,
     gc,
@@ -67,6 +68,7 @@ _PARTS: dict[str, dict[str, tuple[Any, str]]] = {
     },
     "Looking up": {
         "recall": (recall.recall, "Look something up in concepts and sessions."),
+        "eval": (evaluate.evaluate, "Ask the questions that this repository must answer."),
         "stats": (stats.stats, "Sum up sessions, tokens, tools and projects over time."),
         "sql": (sql.sql, "Query catalog, vectors and archived lines by SQL, read only."),
     },
