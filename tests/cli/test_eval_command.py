@@ -87,7 +87,7 @@ def test_a_case_that_fails_is_a_line_with_its_place_and_the_exit_code(know, case
     lines = result.out.splitlines()
     assert lines[0].startswith(
         "eval.toml:12: `walrus build`: expected decisions/hooks in the first 5;"
-        " it is not among the first 100; the first is ["
+        " the lexical layer finds 1 hit without it; the first is ["
     )
     assert lines[0].endswith("] claude/768de5d6")
     assert lines[1] == ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 
 import pytest
@@ -82,9 +83,24 @@ def test_what_is_not_found_at_all_says_so(filled):
     found = outcome(filled, Case("zeppelin", ("decisions/hooks", "decisions/two-stores")))
     assert found.rank is None
     assert found.problem == (
-        "expected decisions/hooks or decisions/two-stores in the first 5;"
-        " it is not among the first 100; there is no match"
+        "expected decisions/hooks or decisions/two-stores in the first 5; nothing is found"
     )
+
+
+def test_what_a_layer_that_is_sure_leaves_out_is_said_to_be_left_out(filled):
+    found = outcome(filled, Case("tag:capture", ("decisions/two-stores",)))
+    assert "; the structured layer finds 1 hit without it; the first is [" in found.problem
+
+
+def test_what_a_hundred_hits_do_not_hold_is_looked_for_no_further(filled):
+    for number in range(150):
+        other = hashlib.sha256(bytes([number])).hexdigest()  # else they would say the same
+        text = f"Kelp {' '.join(other[n : n + 8] for n in range(0, 64, 8))} kelp."
+        write(filled, f"concepts/kelp/{number}.md", concept(f"Kelp {number}", body=text))
+    write(filled, "concepts/whale.md", concept("Whale", body=f"{'Plankton. ' * 200} Some kelp."))
+    found = outcome(filled, Case("much kelp", ("whale",)))
+    assert found.rank is None
+    assert "; it is not among the first 100; the first is [" in found.problem
 
 
 def test_a_match_where_none_is_expected_fails(filled):

@@ -23,6 +23,7 @@ from knowrepo.recall import ids, route
 from knowrepo.recall.hits import Hit
 from knowrepo.recall.opening import current
 from knowrepo.recall.route import Answer
+from knowrepo.units import count
 
 if TYPE_CHECKING:
     from knowrepo.index.embed import Embedder
@@ -164,19 +165,22 @@ def _outcome(catalog: Catalog, names: Names, case: Case, ask: _Ask) -> Outcome:
     except UnknownNameError as error:
         return Outcome(case, None, answer.route, first, error.message)
     rank = _rank(catalog, answer.hits, right)
-    if rank is None:
-        deeper = _rank(catalog, ask(case, DEPTH).hits, right) if case.k < DEPTH else None
-        # Where more are asked for the order may be another; it is not among k all the same.
-        rank = max(deeper, case.k + 1) if deeper else None
-    return Outcome(case, rank, answer.route, first, _problem(case, rank, answer, first))
+    if rank is not None:
+        problem = _unlike(case, rank, answer)
+    else:
+        deep = ask(case, DEPTH)
+        rank = _rank(catalog, deep.hits, right)
+        if rank is not None:
+            # Where more are asked for the order may be another; among k it is not.
+            rank = max(rank, case.k + 1)
+        problem = f"expected {' or '.join(case.expect)} in the first {case.k}; "
+        problem += f"it is at {rank}" if rank else _absent(deep)
+        problem += _instead(first)
+    return Outcome(case, rank, answer.route, first, problem)
 
 
-def _problem(case: Case, rank: int | None, answer: Answer, first: Hit | None) -> str:
-    """Return why a case that expects documents fails, or nothing."""
-    if rank is None or rank > case.k:
-        which = " or ".join(case.expect)
-        now = f"it is at {rank}" if rank else f"it is not among the first {DEPTH}"
-        return f"expected {which} in the first {case.k}; {now}{_instead(first)}"
+def _unlike(case: Case, rank: int, answer: Answer) -> str:
+    """Return why an answer that holds what is expected is not as expected, or nothing."""
     if not answer.confident:
         return f"found at {rank}, but without confidence, so it is not shown unasked"
     layer = "hybrid" if answer.route == "lexical" else answer.route
@@ -185,8 +189,20 @@ def _problem(case: Case, rank: int | None, answer: Answer, first: Hit | None) ->
     return ""
 
 
+def _absent(deep: Answer) -> str:
+    """Return among how many hits a document is not; a layer that is sure gives few."""
+    many = len(deep.hits)
+    if many == DEPTH:
+        return f"it is not among the first {DEPTH}"
+    return (
+        f"the {deep.route} layer finds {count(many, 'hit')} without it"
+        if many
+        else "nothing is found"
+    )
+
+
 def _instead(first: Hit | None) -> str:
-    return f"; the first is [{first.id}] {first.shown_path}" if first else "; there is no match"
+    return f"; the first is [{first.id}] {first.shown_path}" if first else ""
 
 
 def _rank(catalog: Catalog, hits: Sequence[Hit], right: set[str]) -> int | None:
