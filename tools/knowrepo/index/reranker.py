@@ -49,8 +49,8 @@ class Reranker:
     def scores(self, query: str, passages: Iterable[str]) -> Generator[float, None, None]:
         """Yield a score of each passage, in order; more is better, and nothing bounds it.
 
-        As many are scored at once as there are threads, and no more are begun: who
-        stops listening waits for those alone. Raises ModelError, where the query
+        As many are scored at once as there are threads, and no more are taken in
+        advance: who stops listening waits for those alone. Raises ModelError, where the query
         leaves no room for a passage too.
         """
         asked = self._tokens(query)
