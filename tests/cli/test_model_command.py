@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import tiny_models
 from helpers import transcript, user
 from knowrepo.config import config_path
 from knowrepo.index.models import registry
@@ -200,3 +201,98 @@ def test_an_answer_from_the_structured_layer_reads_no_registry(know, repository,
     assert registry.known.cache_info().misses == 0
     know("model", "list")
     assert registry.known.cache_info().misses == 1
+
+
+@pytest.fixture
+def second(monkeypatch, tmp_path) -> Path:
+    """A registry with a reranker, whose file lies in the folder at hand."""
+    path = tiny_models.build_reranker(tmp_path)
+    said = entry("second", kind="reranker", sha256="", dimension=0, dimensions=[], pooling="")
+    use_registry(monkeypatch, tmp_path / "registry.json", entry("usual", sha256=""), said)
+    return path
+
+
+def test_a_reranker_is_pulled_chosen_listed_and_removed_apart_from_what_embeds(
+    know, second, folder
+):
+    (second.parent / "usual.gguf").write_bytes(BODY)
+    know("model", "pull", "usual", "--from", str(second.parent / "usual.gguf"))
+    know("model", "pull", "second", "--from", str(second))
+    result = know("model", "use", "--rerank", "second", "--seconds", "0.5")
+    assert (result.code, result.out, result.err) == (
+        0, f"{config_path()}: reranks with second, for 0.5 s at most\n", ""
+    )  # fmt: skip
+    assert know("model", "path").out == f"{folder / 'usual.gguf'}\n"
+    assert know("model", "path", "--rerank").out == f"{folder / 'second.gguf'}\n"
+    lines = know("model", "list").out.splitlines()
+    assert [line.split()[:2] for line in lines] == [["*", "usual"], ["*", "second"]]
+    assert "reranks" in lines[1]
+    rows = json.loads(know("model", "list", "--json").out)["models"]
+    assert [(row["name"], row["kind"], row["in_use"]) for row in rows] == [
+        ("usual", "embedding", True), ("second", "reranker", True)
+    ]  # fmt: skip
+    result = know("model", "rm", "second")
+    assert (result.code, result.out) == (1, "")
+    assert "`know model use --no-rerank` first" in result.err
+    assert know("model", "use", "--no-rerank").out == f"{config_path()}: reranks no more\n"
+    assert know("model", "use", "--no-rerank").out == f"{config_path()}: nothing reranked\n"
+    assert know("model", "rm", "second").code == 0
+    assert know("model", "path", "--rerank").code == 1
+
+
+def test_a_reranker_of_ones_own_is_listed_and_one_that_is_gone_is_told(know, second):
+    assert know("model", "use", "--rerank", str(second)).code == 0
+    rows = json.loads(know("model", "list", "--json").out)["models"]
+    assert (rows[0]["name"], rows[0]["kind"], rows[0]["in_use"]) == ("bert-rank", "reranker", True)
+    assert not any(row["in_use"] for row in rows[1:])
+    second.unlink()
+    result = know("model", "list")
+    assert result.code == 0
+    assert "bert-rank.gguf: the reranker named in" in result.err
+
+
+def test_a_file_that_cannot_rerank_is_told_in_one_line_and_nothing_is_written(know, tmp_path):
+    path = tiny_models.build(tmp_path, "bert")
+    result = know("model", "use", "--rerank", str(path))
+    assert (result.code, result.out) == (1, "")
+    assert "not a reranker (it has no classification head" in result.err
+    assert not config_path().exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--rerank", "small"], "small: an embedding model"),
+        (["--rerank", "unknown"], "no model is called unknown"),
+        (["--rerank", "second", "small"], "each stands alone"),
+        (["--rerank", "second", "--no-rerank"], "each stands alone"),
+        (["--no-rerank", "--dimension", "32"], "each stands alone"),
+        (["--no-rerank", "--allow-remote"], "each stands alone"),
+        (["--no-rerank", "--seconds", "1"], "only for `--rerank`"),
+        (["small", "--seconds", "1"], "only for `--rerank`"),
+        (["--rerank", "second", "--seconds", "0"], "must be from 0.05 to 60"),
+        (["--rerank", "second", "--seconds", "nan"], "must be from 0.05 to 60"),
+    ],
+)
+def test_wrong_usage_of_reranking_is_said_and_writes_nothing(know, arguments, said):
+    result = know("model", "use", *arguments)
+    assert (result.code, result.out) == (2, "")
+    assert said in result.err
+    assert not config_path().exists()
+
+
+def test_a_recall_without_its_reranker_answers_and_says_so(know, second, repository, commit):
+    (repository.root / "concepts" / "journal.md").write_text(
+        "---\ntype: Decision\ntitle: T\n---\n\nThe rollback shuts readers out.\n\n# Two\n\n"
+        "No rollback, no readers.\n"
+    )
+    commit()
+    know("index", "--no-vectors")
+    know("model", "use", "--rerank", str(second))
+    found = know("recall", "rollback readers")
+    second.write_bytes(b"PK")
+    result = know("recall", "rollback readers")
+    assert (result.code, found.code) == (0, 0)
+    assert "not reranked: " in result.err
+    assert "not reranked: " not in found.err
+    assert result.out

@@ -26,6 +26,8 @@ def test_the_models_that_we_promise_are_known_and_the_default_is_first():
         "all-MiniLM-L6-v2", "nomic-embed-text-v2-moe", "nomic-embed-text-v1.5",
         "bge-small-en-v1.5", "snowflake-arctic-embed-s", "multilingual-e5-small",
         "embeddinggemma-300m",
+        "jina-reranker-v1-tiny-en", "jina-reranker-v1-turbo-en", "bge-reranker-v2-m3",
+        "bge-reranker-v2-m3-q4",
     ]  # fmt: skip
     assert models.DEFAULT is models.MINILM is models.REGISTRY[0]
     assert models.DEFAULT.built
@@ -46,11 +48,16 @@ def test_each_entry_is_whole_and_of_the_right_types(row):
 def test_each_entry_makes_sense(spec):
     assert re.fullmatch(r"[\w.-]+/[\w.-]+", spec.source)
     assert re.fullmatch(r"[\w-][\w.-]*\.gguf", spec.file, re.IGNORECASE)
-    assert spec.dimensions[0] == spec.dimension == max(spec.dimensions)
-    assert list(spec.dimensions) == sorted(set(spec.dimensions), reverse=True)
-    assert spec.pooling in POOLINGS
+    if spec.reranks:
+        assert (spec.kind, spec.dimension, spec.dimensions) == ("reranker", 0, ())
+        assert (spec.pooling, spec.passage_prefix, spec.query_prefix) == ("", "", "")
+    else:
+        assert spec.kind == "embedding"
+        assert spec.dimensions[0] == spec.dimension == max(spec.dimensions) > 0
+        assert list(spec.dimensions) == sorted(set(spec.dimensions), reverse=True)
+        assert spec.pooling in POOLINGS
     assert spec.licence in LICENCES
-    assert min(spec.window, spec.dimension, spec.megabytes) > 0
+    assert min(spec.window, spec.megabytes) > 0
     for prefix in (spec.passage_prefix, spec.query_prefix):
         assert not prefix or prefix.endswith(": ")
     assert all(

@@ -11,6 +11,7 @@ recall goes through it.
 from __future__ import annotations
 
 import errno
+import functools
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -24,10 +25,12 @@ from knowrepo.tables import (
     DistillConfig,
     ModelConfig,
     RedactConfig,
+    RerankConfig,
     archive_table,
     distill_table,
     model_keys,
     redact_table,
+    rerank_table,
 )
 
 if TYPE_CHECKING:
@@ -36,7 +39,7 @@ if TYPE_CHECKING:
 REPOSITORY_FILE = "know.toml"
 REPOSITORY_FORMAT = 1
 MODEL_KEYS = ("model", "dimension", "pooling", "passage_prefix", "query_prefix", "endpoint")
-_USER_KEYS = {"repository", "projects", "archive", "redact", "distill", *MODEL_KEYS}
+_USER_KEYS = {"repository", "projects", "archive", "redact", "distill", "rerank", *MODEL_KEYS}
 _USER_TABLES = {
     "redact": set[str](),
     "archive": {"exclude"},
@@ -45,6 +48,7 @@ _USER_TABLES = {
         "url", "model", "dimension", "passage_prefix", "query_prefix", "timeout_seconds",
         "allow_remote",
     },
+    "rerank": {"model", "seconds"},
 }  # fmt: skip
 _REPOSITORY_TABLES = {"redact": set[str](), "archive": {"exclude", "part_megabytes"}}
 _PROJECT_KEYS = {"identity", "path", "repository"}
@@ -97,6 +101,7 @@ class UserConfig:
     exclude: tuple[str, ...] = ()
     redact: RedactConfig = field(default=RedactConfig())
     distill: DistillConfig = field(default=DistillConfig())
+    rerank: RerankConfig = field(default=RerankConfig())
     unknown: tuple[str, ...] = field(default=())
 
 
@@ -153,8 +158,32 @@ def load_user_config() -> UserConfig:
         ),
         redact=redact,
         distill=distill_table(data, where),
+        rerank=rerank_table(data, where),
         unknown=(*_unknown(data, _USER_KEYS, _USER_TABLES), *sorted(odd)),
     )
+
+
+def rerank_choice() -> RerankConfig:
+    """Return what the user's file says of reranking.
+
+    It is asked for at every query, so the file is read only where it changed.
+    """
+    path = _config_path(*map(os.environ.get, ("KNOW_CONFIG", "XDG_CONFIG_HOME", "HOME")))
+    try:
+        stat = os.stat(path)  # noqa: PTH116 - in half the time of a Path's
+    except OSError:
+        return RerankConfig()
+    return _rerank_of(path, stat.st_ino, stat.st_mtime_ns, stat.st_size)
+
+
+@functools.lru_cache(maxsize=1)
+def _config_path(*_environment: str | None) -> str:
+    return str(config_path())
+
+
+@functools.lru_cache(maxsize=1)
+def _rerank_of(_path: str, *_state: int) -> RerankConfig:
+    return load_user_config().rerank
 
 
 def map_project(project: Project, *, make_default: bool) -> bool:

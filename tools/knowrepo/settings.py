@@ -72,6 +72,17 @@ def whole_of(
     return value
 
 
+def number_of(
+    table: dict[str, object], key: str, where: str, default: float, bounds: tuple[float, float]
+) -> float:
+    """Return a number within ``bounds``; where there is none, the default."""
+    value = table.get(key, default)
+    least, most = bounds
+    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
+        raise KnowError(f"{where}: `{key}` must be from {least:g} to {most:g}")
+    return float(value)
+
+
 def price_of(table: dict[str, object], key: str, where: str) -> float:
     """Return an amount of money; where there is none, 0."""
     value = table.get(key, 0.0)

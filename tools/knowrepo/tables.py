@@ -1,4 +1,4 @@
-"""The tables of configuration files: `[archive]`, `[redact]`, `[distill]`, the model's keys.
+"""The tables of configuration files: `[archive]`, `[redact]`, `[distill]`, `[rerank]`, the model's.
 
 Owns what may stand in each and who may say it: the user, or a repository that
 came with a clone. Where the files are, and what they say as a whole, is
@@ -11,7 +11,15 @@ import re
 from dataclasses import dataclass
 
 from knowrepo.errors import KnowError
-from knowrepo.settings import flag_of, price_of, table_of, text_of, texts_of, whole_of
+from knowrepo.settings import (
+    flag_of,
+    number_of,
+    price_of,
+    table_of,
+    text_of,
+    texts_of,
+    whole_of,
+)
 
 PART_MEGABYTES = 40
 _LARGEST_PART = 95  # code hosts refuse files of 100 MB
@@ -20,6 +28,9 @@ _WINDOWS = (2048, 2_000_000)  # tokens; less holds no question, more has no mode
 POOLINGS = ("mean", "cls", "last")
 """What `pooling` may be, beside nothing for the weights' own."""
 MOST_DIMENSIONS = 65_536
+RERANK_SECONDS = 1.0
+"""How long a recall may rerank where the user says nothing of it."""
+RERANK_BOUNDS = (0.05, 60.0)
 _HASH = re.compile(r"sha256:[0-9a-f]{64}")
 
 
@@ -76,6 +87,18 @@ class EndpointConfig:
     query_prefix: str = ""
     timeout_seconds: int = 60
     allow_remote: bool = False
+
+
+@dataclass(frozen=True)
+class RerankConfig:
+    """The table ``[rerank]``, in the user's file alone: what reranks, and for how long.
+
+    ``model`` is a name of the registry or the path of a GGUF file, empty where
+    nothing reranks.
+    """
+
+    model: str = ""
+    seconds: float = RERANK_SECONDS
 
 
 @dataclass(frozen=True)
@@ -164,6 +187,16 @@ def distill_table(data: dict[str, object], where: str) -> DistillConfig:
         whole_of(table, "timeout_seconds", inside, 600, (1, _LONGEST_TIMEOUT)),
         whole_of(table, "window", inside, 0, _WINDOWS),
         price_of(table, "price_per_million_tokens", inside),
+    )
+
+
+def rerank_table(data: dict[str, object], where: str) -> RerankConfig:
+    """Read the table ``[rerank]`` of the user's file."""
+    table = table_of(data, "rerank", where)
+    inside = f"{where}: rerank"
+    return RerankConfig(
+        text_of(table, "model", inside),
+        number_of(table, "seconds", inside, RERANK_SECONDS, RERANK_BOUNDS),
     )
 
 

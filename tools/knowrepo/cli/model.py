@@ -13,7 +13,9 @@ from knowrepo.cli.model_use import use
 if TYPE_CHECKING:
     from knowrepo.index.models import Model, ModelSpec
 
-app = typer.Typer(no_args_is_help=True, help="The embedding model: which, and how to get it.")
+app = typer.Typer(
+    no_args_is_help=True, help="The models: which embeds, which reranks, and how to get them."
+)
 app.command("use")(use)
 
 
@@ -53,9 +55,10 @@ def pull(
 
 @app.command("list")
 def list_(as_json: JsonOption = False) -> None:
-    """List the models that are known; a star marks the one in use.
+    """List the models that are known; a star marks those in use.
 
-    Where each comes from, and a note, are in the JSON.
+    One embeds; rerankers stand below, and none is in use unless you chose it. Where
+    each comes from, and a note, are in the JSON.
 
     \b
     Examples:
@@ -65,13 +68,17 @@ def list_(as_json: JsonOption = False) -> None:
     from knowrepo.index import models
 
     used, fault = _used()
-    rows = [_row(spec, used) for spec in models.REGISTRY]
-    if used is not None and not any(row["in_use"] for row in rows):
-        rows.insert(0, _own_row(used))
+    second, other_fault = _reranker()
+    rows = [_row(spec, second if spec.reranks else used) for spec in models.REGISTRY]
+    for one, kind in ((second, "reranker"), (used, "embedding")):
+        if one is not None and not any(row["in_use"] and row["kind"] == kind for row in rows):
+            rows.insert(0, _own_row(one, kind))
     if as_json:
         show_json({"version": 1, "models": rows})
     else:
         _show_rows(rows)
+    if other_fault:
+        say(other_fault)
     if fault:
         say(fault)
     elif not as_json and used is None:
@@ -79,15 +86,28 @@ def list_(as_json: JsonOption = False) -> None:
 
 
 @app.command("path")
-def path() -> None:
+def path(
+    rerank: Annotated[
+        bool, typer.Option("--rerank", help="Of the model that reranks, not the one that embeds.")
+    ] = False,
+) -> None:
     """Print the path of the model in use; exit with 1 where there is none.
 
     \b
     Examples:
       know model path
+      know model path --rerank
     """
     from knowrepo.index import models
+    from knowrepo.index.models import rerankers
 
+    if rerank:
+        choice = rerankers.chosen()
+        if choice is None:
+            say("nothing reranks; `know model use --rerank` chooses a model that does")
+            raise typer.Exit(1)
+        show(str(choice.model().path))
+        return
     model = models.current()
     if model is None:
         say("no model; `know model pull` brings one")
@@ -115,10 +135,11 @@ def remove(
     from knowrepo.index import models
 
     spec = models.find(name)
-    used, _ = _used()
+    used, _ = _reranker() if spec.reranks else _used()
     file = models.installed(spec)
     if used is not None and used.path == file and not force:
-        raise KnowError(f"{name}: in use", hint="`know model use` another first, or pass `--force`")
+        other = "`know model use --no-rerank`" if spec.reranks else "`know model use` another"
+        raise KnowError(f"{name}: in use", hint=f"{other} first, or pass `--force`")
     if not models.remove(spec):
         raise KnowError(f"{name}: not here")
     show(f"{name}: removed")
@@ -135,6 +156,18 @@ def _used() -> tuple[Model | None, str]:
         return None, f"{error.message}; {error.hint}".rstrip("; ")
 
 
+def _reranker() -> tuple[Model | None, str]:
+    """Return the model that reranks, and what is wrong with the one that should."""
+    from knowrepo.errors import ModelError
+    from knowrepo.index.models import rerankers
+
+    try:
+        choice = rerankers.chosen()
+        return (choice.model() if choice else None), ""
+    except ModelError as error:
+        return None, f"{error.message}; {error.hint}".rstrip("; ")
+
+
 def _row(spec: ModelSpec, used: Model | None) -> dict[str, Any]:
     from knowrepo.index import models
 
@@ -142,6 +175,7 @@ def _row(spec: ModelSpec, used: Model | None) -> dict[str, Any]:
     in_use = used is not None and used.path == file
     return {
         "name": spec.name,
+        "kind": spec.kind,
         "in_use": in_use,
         "here": file is not None,
         "megabytes": round(file.stat().st_size / 1e6) if file else spec.megabytes,
@@ -155,10 +189,11 @@ def _row(spec: ModelSpec, used: Model | None) -> dict[str, Any]:
     }
 
 
-def _own_row(used: Model) -> dict[str, Any]:
+def _own_row(used: Model, kind: str) -> dict[str, Any]:
     """Return what is known of a model of the user's own."""
     return {
         "name": used.name,
+        "kind": kind,
         "in_use": True,
         "here": not used.endpoint,
         "megabytes": 0 if used.endpoint else round(used.path.stat().st_size / 1e6),
@@ -177,6 +212,8 @@ def _show_rows(rows: list[dict[str, Any]]) -> None:
     for row in rows:
         size = f"{row['megabytes']} MB" if row["megabytes"] else ""
         dimensions = "/".join(map(str, row["dimensions"]))
+        if row["kind"] == "reranker":
+            dimensions = "reranks"
         if row["cut_to"]:
             dimensions = f"{dimensions} cut to {row['cut_to']}".strip()
         cells.append(

@@ -52,25 +52,46 @@ def use(
     force: Annotated[
         bool, typer.Option("--force", help="Cut to a dimension that it was not trained for.")
     ] = False,
+    rerank: Annotated[
+        str, typer.Option("--rerank", metavar="MODEL", help="Have this one rerank what is found.")
+    ] = "",
+    no_rerank: Annotated[bool, typer.Option("--no-rerank", help="Rerank no more.")] = False,
+    seconds: Annotated[
+        float | None,
+        typer.Option(metavar="S", help="How long a recall may rerank; 1 if not said."),
+    ] = None,
     repo: RepoOption = None,
 ) -> None:
-    """Choose the model that embeds, in your own configuration.
+    """Choose the model that embeds, or one that reranks, in your own configuration.
 
     Vectors of the model before are kept, and going back to it costs nothing. It
     says how many texts of the repository at hand the new one has not embedded;
     `know index` does that. An endpoint must be on this machine, unless you say
     otherwise, for all that is indexed is sent there.
 
+    A reranker reads each of the best passages together with the query: slower, and
+    after the search. None does unless you choose one.
+
     \b
     Examples:
       know model use nomic-embed-text-v1.5 --dimension 256
       know model use ~/models/mine.gguf --query-prefix "query: "
       know model use --endpoint http://127.0.0.1:8080/v1 --name my-model
+      know model use --rerank jina-reranker-v1-tiny-en --seconds 0.5
     """
     from knowrepo.errors import UsageError
     from knowrepo.index.models import choose
     from knowrepo.tables import POOLINGS, EndpointConfig
 
+    if rerank or no_rerank:
+        from knowrepo.cli.model_rerank import rerank as choose_reranker
+
+        chosen_prefix = passage_prefix is not None or query_prefix is not None
+        others = (chosen, endpoint, name, dimension, pooling, force, allow_remote, chosen_prefix)
+        choose_reranker(rerank, without=no_rerank, seconds=seconds, others=others)
+        return
+    if seconds is not None:
+        raise UsageError("--seconds: only for `--rerank`")
     if bool(chosen) == bool(endpoint):
         both = ", not both" if chosen else ""
         raise UsageError(f"name a model, or an endpoint{both}", hint="see `know model use --help`")

@@ -36,11 +36,8 @@ Query = NewType("Query", str)
 SPLITTER = 1
 """The version of the rule by which a passage longer than the window is cut."""
 MOST_WINDOW = 8192  # tokens; attention over more costs more memory than it gains
-LANES_BYTES = 256_000_000
-"""What the tables of texts that are embedded side by side may take together."""
 ENDPOINT_SECONDS = 120.0
 """How long an endpoint may take to answer; a server may load its model first."""
-_USUAL_TOKENS = 512  # what the longest chunks come to; a table is as long as the longest text
 
 
 class Embedder(Protocol):
@@ -150,6 +147,11 @@ class LlamaEmbedder:
                 f"{model.path}: not an embedding model (it does not pool)",
                 hint="`know model use` chooses another",
             )
+        if self._whole.ranks:  # one number, where as many would be read as a vector has
+            raise ModelError(
+                f"{model.path}: a reranker, which embeds nothing",
+                hint="`know model use` chooses another, `know model use --rerank` has it rerank",
+            )
 
     def embed_passage(self, passage: Passage) -> list[Vector]:
         """See `Embedder.embed_passage`."""
@@ -190,12 +192,8 @@ class LlamaEmbedder:
     def _new_lanes(self) -> list[llama.Context]:
         """Return as many contexts as there are threads and memory for."""
         vocabulary = int(llama.binding().llama_vocab_n_tokens(self._vocabulary))
-        table = 4 * vocabulary * min(self._window, _USUAL_TOKENS)
-        number = max(1, min(self._threads, LANES_BYTES // table))
-        if number == 1:
-            return [self._whole]
-        share, over = divmod(self._threads, number)
-        return [self._new_context(share + (lane < over)) for lane in range(number)]
+        shares = llama.shares(self._threads, vocabulary, self._window)
+        return [self._whole] if len(shares) == 1 else [self._new_context(own) for own in shares]
 
     def _new_context(self, threads: int) -> llama.Context:
         try:

@@ -2,7 +2,7 @@
 
 Owns llama_cpp. Its C code writes past Python's own streams, so its talk is led
 aside. What a model is used for is for others to say: `embed` makes vectors out of
-what a `Context` pools, and distilling asks a chat model.
+what a `Context` pools, `reranker` scores, and distilling asks a chat model.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ from typing import Any
 from knowrepo.errors import ModelError
 
 SMALLEST_WINDOW = 32
+LANES_BYTES = 256_000_000
+"""What the tables of texts that are run side by side may take together."""
+_USUAL_TOKENS = 512  # what the longest chunks come to; a table is as long as the longest text
 
 _log: deque[str] = deque(maxlen=8)
 """The last lines that llama.cpp wrote; nothing of it reaches our streams."""
@@ -88,6 +91,18 @@ def token_buffer(
         room = -count  # a small vocabulary spells a space with three
 
 
+def shares(threads: int, vocabulary: int, window: int) -> list[int]:
+    """Return how many threads each of the contexts has that are run side by side.
+
+    One each, as far as there is memory for the tables of so many: threads that share
+    a text wait for each other at every step of it.
+    """
+    table = 4 * vocabulary * min(window, _USUAL_TOKENS)
+    number = max(1, min(threads, LANES_BYTES // table))
+    share, over = divmod(threads, number)
+    return [share + (lane < over) for lane in range(number)]
+
+
 class Context:
     """A place where one text at a time becomes a vector; several share the weights.
 
@@ -110,7 +125,9 @@ class Context:
         self._context = lib.llama_init_from_model(weights, settings)
         if not self._context:
             raise ModelError(f"llama.cpp cannot run it: {said()}")
-        self.pools = lib.llama_pooling_type(self._context) != lib.LLAMA_POOLING_TYPE_NONE
+        kind = lib.llama_pooling_type(self._context)
+        self.pools = kind != lib.LLAMA_POOLING_TYPE_NONE
+        self.ranks = kind == lib.LLAMA_POOLING_TYPE_RANK
         # What keeps nothing of earlier tokens is an encoder.
         self._memory = lib.llama_get_memory(self._context)
         self._batch = lib.llama_batch_init(window, 0, 1)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from knowrepo.errors import KnowError
@@ -16,6 +16,7 @@ from knowrepo.git.layout import Repository
 from knowrepo.index.catalog import Catalog, Filter
 from knowrepo.index.text import content_words
 from knowrepo.recall import fuse
+from knowrepo.recall.rerank import reranked
 from knowrepo.recall.semantic import Meaning, semantic
 from knowrepo.recall.spread import CANDIDATES, OVERFETCH, spread
 from knowrepo.units import count
@@ -67,12 +68,27 @@ def search(
     if not meaning.scored:
         ranked = fuse.fuse(lexical, [], 0.0)
         reason = count(len(words), "word")
-        return Searched(ranked, "lexical", reason, meaning.note, meaning.pending)
+        found = Searched(ranked, "lexical", reason, meaning.note, meaning.pending)
+        return _looked_at_again(catalog, query, found)
     coverage = _coverage(catalog, words, [chunk for chunk, _ in lexical[:3]])
     weight = fuse.semantic_weight(coverage)
     ranked = fuse.fuse(lexical, meaning.scored, weight)
     reason = f"words cover {coverage:.0%}, meaning weighs {weight:.0%}"
-    return Searched(ranked, "hybrid", reason, meaning.note, meaning.pending)
+    found = Searched(ranked, "hybrid", reason, meaning.note, meaning.pending)
+    return _looked_at_again(catalog, query, found)
+
+
+def _looked_at_again(catalog: Catalog, query: str, found: Searched) -> Searched:
+    """Return what was found in the order of the user's reranker, if there is one."""
+
+    def texts(chunks: list[int]) -> dict[int, str]:
+        return {number: chunk.embedded_text for number, chunk in catalog.chunks(chunks).items()}
+
+    ranked, how, fault = reranked(query, found.ranked, texts)
+    reason, note = (
+        "; ".join(filter(None, two)) for two in ((found.reason, how), (found.note, fault))
+    )
+    return replace(found, ranked=ranked, reason=reason, note=note)
 
 
 def _coverage(catalog: Catalog, words: Sequence[str], chunks: list[int]) -> float:

@@ -1,9 +1,10 @@
-"""Which embedding models there are, how to get them, and which one is in use.
+"""Which models there are, how to get them, and which embeds and which reranks.
 
-Rooms: `registry` (what is known of each), `files` (the model folder), `pulling` with
-`carrier` and `hub` (getting them), `chosen` and `choose` (the one in use). A model
-is fetched when a person says `know model pull`, never by a query. Loading and
-running a model is `embed`'s business, converting one `model_build`'s.
+Rooms: `registry` (what is known of each), `files` (the model folder), `header` (what
+a file says of itself), `pulling` with `carrier` and `hub` (getting them), `chosen`
+and `choose` (the one that embeds), `rerankers` (the one that reranks). A model is
+fetched when a person says `know model pull`, never by a query. Loading and
+running a model is `embed`'s and `reranker`'s business, converting one `model_build`'s.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def by_name(name: str, *, dimension: int = 0, force: bool = False) -> ModelConfig:
     """Return the choice of a model of the registry that is here. Raises KnowError."""
-    spec = find(name)
+    spec = _embedding(find(name))
     if installed(spec) is None:
         pull = "know model pull" if spec == default() else f"know model pull {name}"
         raise ModelError(f"{name}: not here", hint=f"`{pull}` fetches it")
@@ -52,6 +52,8 @@ def by_path(
     files.check_magic(path)
     sha256 = files.own_sha256(path)
     spec = next((one for one in known() if one.sha256 == sha256), None)
+    if spec is not None:
+        _embedding(spec)
     choice = ModelConfig(
         str(path),
         _checked(dimension, str(path), spec, force=force),
@@ -84,6 +86,15 @@ def choose(choice: ModelConfig) -> Model:
         chosen.remember(before)
     config.edit_user_config(lambda document, _: _write(document, choice))
     return model
+
+
+def _embedding(spec: ModelSpec) -> ModelSpec:
+    if spec.reranks:
+        raise UsageError(
+            f"{spec.name}: a reranker, which embeds nothing",
+            hint=f"`know model use --rerank {spec.name}` has it rerank",
+        )
+    return spec
 
 
 def _given(said: str | None, known: str) -> str:

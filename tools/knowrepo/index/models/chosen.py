@@ -45,6 +45,12 @@ def of(settings: ModelConfig, *, by: str = "") -> Model | None:
     spec = _named(settings.model) if settings.model else default()
     if spec is None:
         return _of_file(settings, by)
+    if spec.reranks:
+        raise ModelError(
+            f"{spec.name}: the model named in {by or 'the configuration'} reranks, and embeds"
+            " nothing",
+            hint="`know model use` chooses another, `know model use --rerank` has it rerank",
+        )
     path = installed(spec)
     if path is None:
         if spec == default():

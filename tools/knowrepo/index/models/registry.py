@@ -20,13 +20,13 @@ _FILE = Path(__file__).with_name("registry.json")
 
 @dataclass(frozen=True)
 class ModelSpec:
-    """A model of the registry.
+    """A model of the registry: an embedding model, or one that reranks (``kind``).
 
     ``file`` lies in the repository ``source`` of the model hub, at ``revision``;
     ``sha256`` is empty where no hash is known, and then the first download's is
-    kept. ``dimensions`` are those that its vectors were trained to be cut to
-    (Matryoshka), the whole ``dimension`` among them. ``megabytes`` is about what
-    is fetched.
+    kept. ``megabytes`` is about what is fetched. ``dimensions`` are those that its
+    vectors were trained to be cut to (Matryoshka), the whole ``dimension`` among
+    them; a reranker has none, no prefixes and no pooling.
 
     A model with ``weights`` is built here in place of being fetched: ``weights``
     and ``vocabulary`` are the sha256 of the published files, ``carriers`` the
@@ -37,21 +37,27 @@ class ModelSpec:
     name: str
     source: str
     file: str
-    dimension: int
-    dimensions: tuple[int, ...]
     window: int
-    pooling: str
-    passage_prefix: str
-    query_prefix: str
     licence: str
     megabytes: int
     note: str
+    kind: str = "embedding"
+    dimension: int = 0
+    dimensions: tuple[int, ...] = ()
+    pooling: str = ""
+    passage_prefix: str = ""
+    query_prefix: str = ""
     revision: str = ""
     sha256: str = ""
     weights: str = ""
     vocabulary: str = ""
     carriers: tuple[str, ...] = ()
     recipe: str = ""
+
+    @property
+    def reranks(self) -> bool:
+        """Say whether the model scores pairs of a query and a passage, and embeds nothing."""
+        return self.kind == "reranker"
 
     @property
     def built(self) -> bool:
