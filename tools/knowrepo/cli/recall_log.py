@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from knowrepo.cli.common import iso_date, say, show, show_json
-from knowrepo.units import count
 
 if TYPE_CHECKING:
     from knowrepo.git.layout import Repository
@@ -55,7 +54,7 @@ def _lines(found: Review, names: dict[str, str], limit: int) -> Iterator[str]:
     for label, text in _rows(found):
         yield f"{label:{_LABEL}}{text}"
     if found.unanswered:
-        yield f"\nunanswered, the newest of {count(len(found.unanswered), 'spelling')} first"
+        yield f"\nunanswered: {len(found.unanswered):,}, the newest first"
         rows = [(one.count, _day(one.last), one.why, one.query) for one in found.unanswered]
         yield from as_table(("times", "last", "why", "query"), rows[:limit])
     if found.most_opened:
@@ -89,7 +88,7 @@ def _counts(numbers: dict[str, int]) -> str:
 
 
 def _share(number: int, of: int) -> str:
-    return f"of {of:,} ({number / of:.0%})" if of else "of 0"
+    return f"of {of:,} ({100 * number // of}%)" if of else "of 0"
 
 
 def _day(time: str) -> str:
@@ -102,6 +101,8 @@ def _names(here: Repository, found: Review, limit: int) -> dict[str, str]:
     from knowrepo.recall import ids, opening, present
 
     names: dict[str, str] = {}
+    if not found.most_opened:
+        return names
     with opening.current(here) as opened:
         for uid, _, _ in found.most_opened[:limit]:
             try:
