@@ -217,7 +217,7 @@ def test_the_catalogs_of_other_work_trees_forget_too(know, repository, source, t
     know("forget", SESSION, "--yes")
     know("archive", str(source), "--commit")
     git(other, "reset", "-q", "--hard", "main")
-    assert WORD not in know("recall", WORD, "--repo", str(other)).out
+    assert WORD not in know("recall", WORD, "--no-log", "--repo", str(other)).out
     assert texts(repository.root) + texts(other) == []
 
 

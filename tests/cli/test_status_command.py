@@ -58,7 +58,7 @@ def test_the_json_has_these_keys_and_no_others(know, filled):
     assert set(found) == {
         "version", "repository", "state", "concepts", "sessions", "sub_agents", "chunks", "texts",
         "embedded", "pending", "behind", "catalog", "archive", "model", "vectors", "runs", "locks",
-        "settings", "variables",
+        "settings", "variables", "recall_log",
     }  # fmt: skip
     assert set(found["behind"]) == {"added", "changed", "removed"}
     assert set(found["catalog"]) == {"path", "bytes", "wal_bytes"}

@@ -13,6 +13,7 @@ from __future__ import annotations
 import errno
 import functools
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +30,7 @@ from knowrepo.tables import (
     archive_table,
     distill_table,
     model_keys,
+    recall_table,
     redact_table,
     rerank_table,
 )
@@ -39,10 +41,13 @@ if TYPE_CHECKING:
 REPOSITORY_FILE = "know.toml"
 REPOSITORY_FORMAT = 1
 MODEL_KEYS = ("model", "dimension", "pooling", "passage_prefix", "query_prefix", "endpoint")
-_USER_KEYS = {"repository", "projects", "archive", "redact", "distill", "rerank", *MODEL_KEYS}
+_USER_KEYS = {
+    "repository", "projects", "archive", "recall", "redact", "distill", "rerank", *MODEL_KEYS,
+}  # fmt: skip
 _USER_TABLES = {
     "redact": set[str](),
     "archive": {"exclude"},
+    "recall": {"log"},
     "distill": {"command", "model", "timeout_seconds", "window", "price_per_million_tokens"},
     "endpoint": {
         "url", "model", "dimension", "passage_prefix", "query_prefix", "timeout_seconds",
@@ -50,7 +55,9 @@ _USER_TABLES = {
     },
     "rerank": {"model", "seconds"},
 }  # fmt: skip
-_REPOSITORY_TABLES = {"redact": set[str](), "archive": {"exclude", "part_megabytes"}}
+_REPOSITORY_TABLES = {
+    "redact": set[str](), "archive": {"exclude", "part_megabytes"}, "recall": {"log"},
+}  # fmt: skip
 _PROJECT_KEYS = {"identity", "path", "repository"}
 
 
@@ -59,9 +66,22 @@ def config_path() -> Path:
     override = os.environ.get("KNOW_CONFIG")
     if override:
         return Path(override)
+    return Path(f"{_config_folder()}/config.toml")
+
+
+def _config_folder() -> str:
+    """Return what platformdirs says, where that is plain without importing it.
+
+    Every recall asks, and the import takes longer than an answer from tags and titles.
+    """
+    base = os.environ.get("XDG_CONFIG_HOME", "")
+    if sys.platform == "linux" and "ANDROID_DATA" not in os.environ:
+        home = os.environ.get("HOME", "").rstrip("/")
+        if base.startswith("/") or home.startswith("/"):
+            return f"{base if base.startswith('/') else f'{home}/.config'}/knowrepo"
     import platformdirs
 
-    return Path(platformdirs.user_config_dir("knowrepo", appauthor=False)) / "config.toml"
+    return platformdirs.user_config_dir("knowrepo", appauthor=False)
 
 
 def cache_dir() -> Path:
@@ -92,13 +112,14 @@ class UserConfig:
     """What the user decided for this machine; unknown keys are kept for a warning.
 
     ``exclude`` are patterns of folders and files whose sessions are left out when
-    the archive looks for them itself.
+    the archive looks for them itself. ``recall_log``: whether recalls are noted.
     """
 
     repository: str = ""
     model: ModelConfig = field(default=ModelConfig())
     projects: tuple[Project, ...] = ()
     exclude: tuple[str, ...] = ()
+    recall_log: bool = True
     redact: RedactConfig = field(default=RedactConfig())
     distill: DistillConfig = field(default=DistillConfig())
     rerank: RerankConfig = field(default=RerankConfig())
@@ -110,12 +131,14 @@ class RepositoryConfig:
     """What a repository's ``know.toml`` says; unknown keys are kept for ``know check``.
 
     ``part_megabytes`` is the size beyond which a session goes on in another file;
-    ``exclude`` are patterns as in the user's configuration.
+    ``exclude`` are patterns as in the user's configuration. Where ``recall_log`` is
+    false, nobody's recalls are noted.
     """
 
     format: int = REPOSITORY_FORMAT
     part_megabytes: int = PART_MEGABYTES
     exclude: tuple[str, ...] = ()
+    recall_log: bool = True
     redact: RedactConfig = field(default=RedactConfig())
     unknown: tuple[str, ...] = field(default=())
 
@@ -156,6 +179,7 @@ def load_user_config() -> UserConfig:
             )
             for entry in projects
         ),
+        recall_log=recall_table(data, where),
         redact=redact,
         distill=distill_table(data, where),
         rerank=rerank_table(data, where),
@@ -254,8 +278,9 @@ def load_repository_config(root: Path) -> RepositoryConfig:
         )
     redact = redact_table(data, str(path), cloned=True)
     exclude, part = archive_table(data, str(path))
-    unknown = _unknown(data, {"redact", "archive"}, _REPOSITORY_TABLES)
-    return RepositoryConfig(version, part, exclude, redact, unknown)
+    log = recall_table(data, str(path))
+    unknown = _unknown(data, set(_REPOSITORY_TABLES), _REPOSITORY_TABLES)
+    return RepositoryConfig(version, part, exclude, log, redact, unknown)
 
 
 def find_root(explicit: Path | None = None, *, start: Path | None = None) -> Path:

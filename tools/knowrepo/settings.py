@@ -51,9 +51,9 @@ def texts_of(table: dict[str, object], key: str, where: str) -> tuple[str, ...]:
     return tuple(value)
 
 
-def flag_of(table: dict[str, object], key: str, where: str) -> bool:
-    """Return true or false; where there is none, false."""
-    value = table.get(key, False)
+def flag_of(table: dict[str, object], key: str, where: str, *, default: bool = False) -> bool:
+    """Return true or false; where there is none, the default."""
+    value = table.get(key, default)
     if not isinstance(value, bool):
         raise KnowError(f"{where}: `{key}` must be true or false")
     return value

@@ -1,4 +1,4 @@
-"""The tables of configuration files: `[archive]`, `[redact]`, `[distill]`, `[rerank]`, the model's.
+"""The tables of configuration files, and what may stand in each.
 
 Owns what may stand in each and who may say it: the user, or a repository that
 came with a clone. Where the files are, and what they say as a whole, is
@@ -139,6 +139,14 @@ def archive_table(data: dict[str, object], where: str) -> tuple[tuple[str, ...],
     _megabytes(data, where)
     table = table_of(data, "archive", where)
     return _excludes(table, f"{where}: archive"), _megabytes(table, f"{where}: archive")
+
+
+def recall_table(data: dict[str, object], where: str) -> bool:
+    """Return what the table ``[recall]`` says: whether recalls are noted, where it says nothing.
+
+    A repository can only tighten, so that `log = true` in its file changes nothing.
+    """
+    return flag_of(table_of(data, "recall", where), "log", f"{where}: recall", default=True)
 
 
 def redact_table(data: dict[str, object], where: str, *, cloned: bool) -> RedactConfig:

@@ -27,6 +27,7 @@ def forget(
     """Take a session out of the archive, the catalog and the vectors, for good.
 
     What remains is a small file that keeps every clone from archiving it again.
+    The log of recalls goes too: what was asked may tell what was in the session.
     Earlier commits still hold the session: the commands that rewrite history are
     printed, and not run.
 
@@ -60,6 +61,7 @@ def _forget(here: Repository, session: Archived) -> tuple[list[Path], int]:
 
     from knowrepo.config import load_repository_config
     from knowrepo.index import purge
+    from knowrepo.recall import journal
     from knowrepo.sessions import forget as archive_side
     from knowrepo.sessions.archive import cleared, finish
 
@@ -70,6 +72,7 @@ def _forget(here: Repository, session: Archived) -> tuple[list[Path], int]:
         firsts = archive_side.first_files_of(here, session.place)
         texts = purge.texts_of(here, firsts, scratch)
         archive_side.bury(here, session.place)
+        journal.clear(here)  # what was asked may tell what was in it
         try:
             vectors = purge.purge(here, texts)
         except KnowError as error:

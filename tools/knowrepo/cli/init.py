@@ -107,6 +107,7 @@ def init(
         show("git configuration of this clone: merges of sessions are joined")
     identity = identify_project(_project(project, here))
     _map(here, identity.identity, identity.path, default=default)
+    show("recalls are noted on this machine only (know recall --log shows it, README how to stop)")
     _offer_archive(here, identity.path, archive)
     show(f"\nNext, in {here.work_tree}: git add -A, commit, and `pre-commit install` to have")
     show("commits checked. Every other clone needs `know init` and `pre-commit install` once.")

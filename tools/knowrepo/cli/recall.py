@@ -62,6 +62,11 @@ def recall(
     ] = "",
     project: ProjectOption = "",
     agent: AgentOption = "",
+    log: Annotated[
+        bool, typer.Option("--log", help="Show what the log of recalls tells, instead.")
+    ] = False,
+    no_log: Annotated[bool, typer.Option("--no-log", help="Leave this out of the log.")] = False,
+    clear_log: Annotated[bool, typer.Option("--clear-log", help="Remove the log.")] = False,
     repo: RepoOption = None,
     quiet: QuietOption = False,
 ) -> None:
@@ -77,16 +82,24 @@ def recall(
       know recall --type Decision "vector store"
       know recall --get a3f2,b8c1
       know recall --timeline a3f2 --window 3 --full
+      know recall --log --since 30d
     """
     from knowrepo.index.catalog import Filter
 
     _check_options(kind)
+    if log or clear_log:
+        from knowrepo.cli.recall_log import show_or_clear
+
+        if query or get or timeline or kind or type_ or tag or session or project or agent:
+            raise UsageError("--log takes --since, --until, -k and --json, and no query")
+        show_or_clear(repository(repo), since, until, limit, clear=clear_log, as_json=as_json)
+        return
     if get or timeline:
         if query or (get and timeline) or not (get + timeline).strip(" ,"):
             raise UsageError("--get takes ids, --timeline one id, and both no query")
-        _look_up(repo, get, timeline, window, full=full, as_json=as_json)
+        _look_up(repo, get, timeline, window, full=full, as_json=as_json, noted=not no_log)
         return
-    from knowrepo.recall import present, route
+    from knowrepo.recall import journal, present, route
 
     here = repository(repo)
     only = Filter(
@@ -98,11 +111,11 @@ def recall(
         raise UsageError("nothing to look for", hint='try: know recall "how do we …"')
     text = _text(" ".join(query or []))
     answer = route.recall(here, text, limit=limit, only=only, full=full)
-    if as_json:
-        show(present.as_json(answer, full=full))
-    else:
-        for line in present.text(answer, full=full):
-            show(line)
+    lines = [present.as_json(answer, full=full)] if as_json else [*present.text(answer, full=full)]
+    for line in lines:
+        show(line)
+    if not no_log:
+        journal.record(here, answer, printed=sum(map(len, lines)), only=only, bodies=full)
     if not quiet:
         for note in answer.notes:
             say(f"note: {note}")
@@ -110,18 +123,28 @@ def recall(
 
 
 def _look_up(
-    repo: Path | None, get: str, timeline: str, window: int, *, full: bool, as_json: bool
+    repo: Path | None,
+    get: str,
+    timeline: str,
+    window: int,
+    *,
+    full: bool,
+    as_json: bool,
+    noted: bool,
 ) -> None:
     """Print bodies or neighbours; exits with 1 where an id names nothing."""
-    from knowrepo.recall import ids, opening, present
+    from knowrepo.recall import ids, journal, opening, present
 
     missing: list[str] = []
     at, code = -1, 0
     hits: list[Hit] = []
-    with opening.current(repository(repo)) as opened:
+    asked: list[str] = []
+    here = repository(repo)
+    with opening.current(here) as opened:
         catalog = opened.catalog
         if timeline:
             hits, at = ids.timeline(catalog, timeline.strip(" []"), window)
+            asked = [ids.resolve(catalog, timeline.strip(" []")).uid]
         for given in filter(None, (part.strip(" []") for part in get.split(","))):
             try:
                 hits.append(ids.with_text(catalog, ids.resolve(catalog, given)))
@@ -138,6 +161,9 @@ def _look_up(
         for index, hit in enumerate(hits):
             mark = "> " if index == at else "  " if timeline and not bodies else ""
             show(mark + (present.body(hit) if bodies else present.line(hit, scored=False)))
+    if noted:
+        read = sum(len(hit.text) for hit in hits) if bodies else 0
+        journal.opened(here, asked or [hit.uid for hit in hits], printed=read)
     for note in [*opened.notes, *missing]:
         say(note)
     if missing:

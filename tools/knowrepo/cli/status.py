@@ -83,6 +83,7 @@ def _lines(found: Status) -> list[str]:
     rows += _of_model(found.model, here)
     rows += _of_vectors(found.vectors, found.model, here)
     rows += [("last runs", f"{run.name} {_when(run)}, {_what(run)}") for run in found.runs]
+    rows.append(("recalls", _of_recalls(here)))
     for lock in found.locks:
         who = f"process {lock.holder}" if lock.holder else "another process"
         rows.append(("lock", f"{lock.name}: held by {who} {lock.command}".rstrip()))
@@ -145,6 +146,15 @@ def _of_vectors(
     return rows
 
 
+def _of_recalls(here: Repository) -> str:
+    from knowrepo.recall import journal
+
+    off = journal.switched_off(here)
+    if off:
+        return f"not noted: {off} says so"
+    return f"noted in {_place(journal.files(here)[1], here)}; `know recall --log`"
+
+
 def _wrapped(label: str, problem: str) -> list[tuple[str, str]]:
     """Return a problem on as many lines as it takes: what is wrong stands at its end."""
     import textwrap
@@ -188,10 +198,12 @@ def _what(run: Run) -> str:
 
 
 def _as_json(found: Status) -> dict[str, Any]:
-    catalog, vectors = found.catalog, found.vectors
+    from knowrepo.recall import journal
+
+    here, catalog, vectors = found.repository, found.catalog, found.vectors
     return {
         "version": 1,
-        "repository": str(found.repository.root),
+        "repository": str(here.root),
         "state": catalog.state,
         "concepts": catalog.concepts,
         "sessions": catalog.sessions,
@@ -205,7 +217,7 @@ def _as_json(found: Status) -> dict[str, Any]:
             "path": str(catalog.path), "bytes": catalog.size, "wal_bytes": catalog.wal_size,
         },
         "archive": {
-            "path": str(found.repository.sessions), "files": found.archive_files,
+            "path": str(here.sessions), "files": found.archive_files,
             "bytes": found.archive_size,
         },
         "model": vars(found.model),
@@ -229,6 +241,9 @@ def _as_json(found: Status) -> dict[str, Any]:
             for one in found.settings
         ],
         "variables": dict(found.variables),
+        "recall_log": {
+            "path": str(journal.files(here)[1]), "off": journal.switched_off(here),
+        },
     }  # fmt: skip
 
 

@@ -24,7 +24,9 @@ from knowrepo.upkeep import logs
 from knowrepo.upkeep.locks import Lock, locks
 
 State = Literal["current", "behind", "not built", "damaged"]
-VARIABLES = ("KNOW_REPO", "KNOW_MODEL", "KNOW_CONFIG", "KNOW_CACHE", "KNOW_STATE")
+VARIABLES = (
+    "KNOW_REPO", "KNOW_MODEL", "KNOW_CONFIG", "KNOW_CACHE", "KNOW_STATE", "KNOW_RECALL_LOG",
+)  # fmt: skip
 _RUNS = ("index", "embedding", "archive")
 _LOOKED_AT = 500  # lines of the log
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from difflib import get_close_matches
 
+from knowrepo import callers
 from knowrepo.concepts.compose import Value, compose, free_path
 from knowrepo.concepts.kinds import TYPES, folder_of
 from knowrepo.concepts.model import Concept
@@ -30,15 +31,6 @@ MOST_CHARACTERS = 100_000
 _LONGEST_FOUND_TITLE = 80
 _LONGEST_DESCRIPTION = 240
 
-_ACTOR = re.compile(r"[A-Za-z0-9][\w.+-]*/[\w.+-]+")
-# Variables that coding agents set for the commands that they run.
-_AGENTS = (
-    ("CLAUDECODE", "claude-code"),
-    ("CODEX_SANDBOX", "codex"),
-    ("CODEX_THREAD_ID", "codex"),
-    ("GEMINI_CLI", "gemini-cli"),
-    ("CURSOR_AGENT", "cursor"),
-)
 _MARKER = re.compile(r"\s*(?:#{1,6}|[-*+>]|\d{1,3}[.)])\s+")
 # A sentence ends where the next word does not go on in lower case (`e.g. this`).
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?![a-z])|(?<=[。！？])")
@@ -63,12 +55,12 @@ def author(name: str, by: str, environment: Mapping[str, str]) -> Author:
     says of it, else it is the person whom git knows by ``name``. Raises KnowError
     where git knows none, and UsageError where ``by`` names no producer.
     """
-    if by and not _ACTOR.fullmatch(by):
+    if by and not callers.is_actor(by):
         raise UsageError(
             f"--by {by}: not `<producer>/<version>`",
             hint="an agent writes --by claude-code/2.1; a person leaves it out",
         )
-    actor = by or _agent_in(environment)
+    actor = by or callers.agent_in(environment)
     if actor:
         return Author(actor)
     person = " ".join("".join(filter(lambda c: c.isprintable(), name)).split())
@@ -78,16 +70,6 @@ def author(name: str, by: str, environment: Mapping[str, str]) -> Author:
             hint='run: git config --global user.name "Your Name"',
         )
     return Author(f"human:{person}")
-
-
-def _agent_in(environment: Mapping[str, str]) -> str:
-    """Return the agent that runs this command, by what it tells its commands; '' for none."""
-    told = environment.get("AI_AGENT", "").strip()
-    if told:
-        producer, _, rest = re.sub(r"[^\w.+/@-]", "", told).replace("@", "/").partition("/")
-        actor = f"{producer}/{rest.partition('/')[0] or 'unknown'}"
-        return actor if _ACTOR.fullmatch(actor) else "agent/unknown"
-    return next((f"{name}/unknown" for key, name in _AGENTS if environment.get(key)), "")
 
 
 def now() -> str:

@@ -68,7 +68,12 @@ def permissions(here: Repository) -> Found:
             f"cannot be written: {listed(closed)}", "make it writable, or use another clone"
         )
     state = Path(hook.state_dir())
-    private = [*here.logs.glob("know.log*"), state / hook.QUEUE, state / hook.LOG]
+    private = [
+        *here.logs.glob("*.log*"),
+        *here.logs.glob("*.jsonl*"),
+        state / hook.QUEUE,
+        state / hook.LOG,
+    ]
     open_to_all = [path for path in private if path.exists() and path.stat().st_mode & 0o077]
 
     def mend() -> str:
