@@ -54,6 +54,7 @@ def recall(
     """Answer a query with at most ``limit`` hits; ``full`` brings their whole text."""
     started = time.perf_counter()
     only = only or Filter()
+    query = query.encode(errors="replace").decode()  # SQLite takes no lone surrogates
     with current(repository) as opened:
         answer = _route(repository, opened, query, limit, only, embedder)
         hits = [with_text(opened.catalog, hit) if full else hit for hit in answer.hits]

@@ -302,7 +302,8 @@ def _where(only: Filter, *, date: str = "d.date") -> tuple[str, list[str]]:
     if only.project:
         conditions.append("(d.project = ? OR d.project LIKE '%/' || ?)")
         values += [only.project, only.project]
-    return " AND ".join(conditions), values
+    # Bytes of an argument that are no UTF-8 come as surrogates, which SQLite refuses.
+    return " AND ".join(conditions), [value.encode(errors="replace").decode() for value in values]
 
 
 def _batches(items: Sequence[_T], size: int = 500) -> Iterator[Sequence[_T]]:
