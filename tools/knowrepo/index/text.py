@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import Stemmer
 
 __all__ = [
-    "ANALYSER", "STOP_WORDS", "TOKENIZER", "analysed", "content_words", "fold", "forms",
+    "ANALYSER", "STOP_WORDS", "TOKENIZER", "Term", "analysed", "content_words", "fold", "forms",
     "normal_name", "spelled", "stem", "stems", "words",
 ]  # fmt: skip
 
