@@ -171,6 +171,8 @@ def _parts(piece: str) -> tuple[list[str], list[str]]:
 
 def _shorter(version: str) -> list[str]:
     """Return `1·2` for `1·2·3`: who looks for a version may name fewer of its numbers."""
+    if len(version) > LONGEST_WORD:  # no version, and its forms would fill the memory
+        return []
     numbers = version.split(DOT)
     return [DOT.join(numbers[:length]) for length in range(2, len(numbers))]
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import Stemmer
 
 __all__ = [
-    "ANALYSER", "STOP_WORDS", "TOKENIZER", "analysed", "content_words", "fold", "forms",
+    "ANALYSER", "STOP_WORDS", "TOKENIZER", "Term", "analysed", "content_words", "fold", "forms",
     "normal_name", "spelled", "stem", "stems", "words",
 ]  # fmt: skip
 
@@ -193,12 +193,20 @@ class Asked(str):
     language: str | None
 
 
+class Term(str):
+    """A word as it stands in the index already: stemmed once, it may not bear it twice."""
+
+    __slots__ = ()
+
+
 def forms(word: str) -> tuple[str, ...]:
     """Return the forms, any of which is this word in a document.
 
     One that ends with `PREFIX` is the beginning of a word: a single character
     of a script that is kept in pairs.
     """
+    if isinstance(word, Term):
+        return (word,)
     if is_character(word):
         return (word + PREFIX,)
     language = word.language if isinstance(word, Asked) else None

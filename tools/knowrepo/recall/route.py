@@ -58,6 +58,7 @@ def recall(
     """
     started = time.perf_counter()
     only = only or Filter()
+    query = query.encode(errors="replace").decode()  # SQLite takes no lone surrogates
     with current(repository) as opened:
         answer = _route(repository, opened, query, limit, only, embedder, words_only)
         hits = [with_text(opened.catalog, hit) if full else hit for hit in answer.hits]

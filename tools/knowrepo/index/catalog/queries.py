@@ -209,6 +209,39 @@ class Queries(Ids):
         row = self._db.execute("SELECT count(*) FROM words WHERE words MATCH ?", (_any_of([word]),))
         return int(row.fetchone()[0])
 
+    def vocabulary(self, prefix: str, shortest: int, longest: int) -> dict[str, int]:
+        """Return ``{term: chunks that hold it}`` of the terms that begin like this.
+
+        Their length is from ``shortest`` to ``longest``. They are what
+        `index.text.analysed` makes: stems, and marked ones of other languages.
+        A term of documents that are hidden may be among them. Empty without FTS5.
+        """
+        return self._terms(
+            "term >= ? AND term < ? AND length(term) BETWEEN ? AND ?",
+            (prefix, prefix + "\U0010ffff", shortest, longest),
+        )
+
+    def terms_among(self, terms: Sequence[str]) -> dict[str, int]:
+        """Return ``{term: chunks that hold it}`` of those terms that there are, as `vocabulary`."""
+        found: dict[str, int] = {}
+        for some in _batches(terms):
+            found.update(self._terms(f"term IN ({','.join('?' * len(some))})", some))
+        return found
+
+    def _terms(self, condition: str, values: Sequence[object]) -> dict[str, int]:
+        try:
+            self._db.execute(
+                "CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary"
+                " USING fts5vocab (main, words, 'row')"
+            )
+        except sqlite3.OperationalError as error:
+            if "no such module" in str(error):
+                return {}
+            raise
+        return dict(
+            self._db.execute(f"SELECT term, doc FROM temp.vocabulary WHERE {condition}", values)
+        )
+
     def chunks(self, numbers: Sequence[int]) -> dict[int, StoredChunk]:
         """Return chunks by number."""
         found: dict[int, StoredChunk] = {}
@@ -302,7 +335,8 @@ def _where(only: Filter, *, date: str = "d.date") -> tuple[str, list[str]]:
     if only.project:
         conditions.append("(d.project = ? OR d.project LIKE '%/' || ?)")
         values += [only.project, only.project]
-    return " AND ".join(conditions), values
+    # Bytes of an argument that are no UTF-8 come as surrogates, which SQLite refuses.
+    return " AND ".join(conditions), [value.encode(errors="replace").decode() for value in values]
 
 
 def _batches(items: Sequence[_T], size: int = 500) -> Iterator[Sequence[_T]]:
