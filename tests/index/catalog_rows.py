@@ -10,7 +10,7 @@ from typing import Any
 from helpers import catalog_file
 from knowrepo.git.layout import Repository
 from knowrepo.index.build import refresh
-from knowrepo.index.catalog import Catalog
+from knowrepo.index.catalog import Catalog, schema
 
 Rows = dict[str, list[Any]]
 
@@ -55,17 +55,29 @@ def _rows(connection: sqlite3.Connection) -> Rows:
         "terms": _without(connection, "terms", keys),
         "term_counts": _without(connection, "term_counts", {}),
         "leaving": ask("SELECT * FROM leaving").fetchall(),
-        "sizes": sorted((uids[n], size) for n, size in ask("SELECT id, sz FROM words_docsize")),
-        "averages": _averages(ask("SELECT block FROM words_data WHERE id = 1").fetchone()[0]),
         "waiting": ask(
             "SELECT * FROM meta WHERE key IN ('behind', 'forgotten') AND value NOT IN ('', '0')"
         ).fetchall(),
     }
-    ask("CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, words, instance)")
-    words = ask("SELECT term, doc, col, offset FROM temp.vocabulary")
-    found["words"] = sorted((term, uids[doc], col, offset) for term, doc, col, offset in words)
+    found |= _full_text(connection, uids) if schema.has_fts5() else _scanned(connection, uids)
     assert ask("PRAGMA integrity_check").fetchall() == [("ok",)]
     return found
+
+
+def _full_text(connection: sqlite3.Connection, uids: dict[int, str]) -> Rows:
+    ask = connection.execute
+    ask("CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, words, instance)")
+    words = ask("SELECT term, doc, col, offset FROM temp.vocabulary")
+    return {
+        "words": sorted((term, uids[doc], col, offset) for term, doc, col, offset in words),
+        "sizes": sorted((uids[n], size) for n, size in ask("SELECT id, sz FROM words_docsize")),
+        "averages": _averages(ask("SELECT block FROM words_data WHERE id = 1").fetchone()[0]),
+    }
+
+
+def _scanned(connection: sqlite3.Connection, uids: dict[int, str]) -> Rows:
+    rows = connection.execute("SELECT id, size, title, heading, body FROM words")
+    return {"words": sorted((uids[number], *row) for number, *row in rows)}
 
 
 def _averages(block: bytes) -> list[bytes]:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import sqlite3
 import threading
 
 import pytest
@@ -168,8 +167,7 @@ def test_another_version_is_built_anew(tmp_path, monkeypatch):
     path = tmp_path / "catalog.db"
     with Catalog.create(path) as old:
         put(old, "a", "text")
-    for module in ("schema", "opening"):
-        monkeypatch.setattr(f"knowrepo.index.catalog.{module}.VERSION", "99.0.0")
+    monkeypatch.setattr(schema, "VERSION", "99.0.0")
     assert Catalog.open(path) is None
     with Catalog.create(path) as new:
         assert new.counts()["chunks"] == 0
@@ -178,7 +176,7 @@ def test_another_version_is_built_anew(tmp_path, monkeypatch):
 @pytest.mark.parametrize("content", [b"not a database at all, but longer than a header" * 9, b""])
 def test_a_damaged_catalog_is_built_anew(tmp_path, content):
     path = tmp_path / "catalog.db"
-    path.with_name(f"catalog-{schema.VERSION}-1.db").write_bytes(content)
+    path.with_name(f"catalog-{schema.version()}-1.db").write_bytes(content)
     assert Catalog.open(path) is None
     with Catalog.create(path) as new:
         assert new.counts()["chunks"] == 0
@@ -196,15 +194,6 @@ def test_a_folder_that_cannot_be_made_is_a_clear_error(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(KnowError, match="the catalog cannot be written"):
         Catalog.create(tmp_path / "file" / "catalog.db")
-
-
-def test_without_fts5_there_is_a_clear_error(monkeypatch):
-    monkeypatch.setattr(schema, "_TABLES", schema._TABLES.replace("fts5", "fts9"))
-    connection = sqlite3.connect(":memory:", isolation_level=None)
-    with pytest.raises(KnowError, match="no FTS5"):
-        schema.make_tables(connection)
-    assert not connection.in_transaction
-    connection.close()
 
 
 def test_a_wal_catalog_without_its_side_files_opens_read_only(tmp_path):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knowrepo.index.catalog import Catalog, Document, Filter, StoredChunk, chunks, store
+from knowrepo.index.catalog import Catalog, Document, Filter, StoredChunk, chunks, schema, store
 from knowrepo.index.chunk import chunk_id, document_id, text_hash
 
 KEY = "sessions/claude/one"
@@ -32,13 +32,20 @@ def put(catalog: Catalog, title: str, texts: dict[int, str]) -> None:
 def everything(catalog: Catalog) -> tuple[list, list]:
     """Return the chunks without their numbers, and what the word lists hold."""
     db = catalog._db
-    db.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.v USING fts5vocab(main, words, col)")
     held = db.execute(f"SELECT {', '.join(chunks.FIELDS)} FROM chunks ORDER BY seq").fetchall()
+    if not schema.has_fts5():
+        kept = db.execute(
+            "SELECT w.size, w.title, w.heading, w.body FROM words w"
+            " LEFT JOIN chunks c ON c.id = w.id ORDER BY c.seq"
+        )
+        return held, kept.fetchall()
+    db.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.v USING fts5vocab(main, words, col)")
     return held, db.execute("SELECT term, col, doc, cnt FROM temp.v").fetchall()
 
 
-@pytest.fixture(autouse=True)
-def in_small_parts(monkeypatch):
+@pytest.fixture(autouse=True, params=[True, False], ids=["fts5", "scan"])
+def in_small_parts(request, monkeypatch):
+    monkeypatch.setattr(schema, "has_fts5", lambda: request.param)
     monkeypatch.setattr(chunks, "_BATCH", 3)
     monkeypatch.setattr(store, "_HELD", 5)
 

@@ -130,11 +130,11 @@ def test_what_a_killed_move_left_behind_goes_and_the_catalog_stays(repository, l
     write(repository, "concepts/a.md", concept("A"))
     refresh(repository)
     for name in (left, f"{left}-journal"):
-        (repository.locks / name.format(v=schema.VERSION)).write_bytes(b"half a copy")
-    (repository.locks / f"catalog-{schema.VERSION}-1.db.new").write_bytes(b"")
+        (repository.locks / name.format(v=schema.version())).write_bytes(b"half a copy")
+    (repository.locks / f"catalog-{schema.version()}-1.db.new").write_bytes(b"")
     refresh(repository)
     there = {file.name for file in repository.locks.glob("catalog*.db*")}
-    assert there == {f"catalog-{schema.VERSION}-1.db"}
+    assert there == {f"catalog-{schema.version()}-1.db"}
     assert rows_of(repository) == rebuilt(repository)
 
 
@@ -151,8 +151,7 @@ def test_a_move_that_was_published_and_not_finished_is_finished(repository):
 
 
 def as_version(monkeypatch: pytest.MonkeyPatch, version: str) -> None:
-    for module in (schema, opening):
-        monkeypatch.setattr(module, "VERSION", version)
+    monkeypatch.setattr(schema, "VERSION", version)
 
 
 def test_two_versions_that_take_turns_build_one_catalog_each(repository, monkeypatch):
@@ -196,7 +195,9 @@ def pulled_tombstone(tmp_path: Path) -> Repository:
     return clone
 
 
-def test_what_another_clone_forgot_is_not_in_the_bytes_of_the_catalog(tmp_path, monkeypatch):
+@pytest.mark.parametrize("fts5", [True, False], ids=["fts5", "scan"])
+def test_what_another_clone_forgot_is_not_in_the_bytes_of_the_catalog(tmp_path, monkeypatch, fts5):
+    monkeypatch.setattr(schema, "has_fts5", lambda: fts5)
     clone = pulled_tombstone(tmp_path)
     with reader(clone) as held:
         before = seen(held)
@@ -302,10 +303,10 @@ def hashes(repository: Repository) -> set[str]:
 
 def test_names_of_generations_are_never_used_twice(tmp_path):
     path = tmp_path / "catalog.db"
-    (tmp_path / f"catalog-{schema.VERSION}-4.db-wal").write_bytes(b"left behind")
-    (tmp_path / f"catalog-{schema.VERSION}-3.db.new").write_bytes(b"left behind")
-    assert files.following(path, schema.VERSION).name == f"catalog-{schema.VERSION}-5.db"
-    assert files.current(path, schema.VERSION) is None
+    (tmp_path / f"catalog-{schema.version()}-4.db-wal").write_bytes(b"left behind")
+    (tmp_path / f"catalog-{schema.version()}-3.db.new").write_bytes(b"left behind")
+    assert files.following(path, schema.version()).name == f"catalog-{schema.version()}-5.db"
+    assert files.current(path, schema.version()) is None
 
 
 def test_answers_are_of_one_state_while_the_file_changes(repository, monkeypatch):

@@ -1,8 +1,8 @@
 """Writing a document's chunks, and the words by which they are found.
 
-Owns two tables that must agree row by row: `chunks`, and `words`, which holds
-no content of its own and so has to be told what it forgets. A document is gone
-through some chunks at a time: it may be larger than the memory.
+Owns that two tables agree row by row: `chunks`, and the `words.Words` that are
+kept of them. A document is gone through some chunks at a time: it may be larger
+than the memory.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from operator import attrgetter
 from typing import Any
 
 from knowrepo.index.catalog.rows import TEXTS, StoredChunk
+from knowrepo.index.catalog.words import Row as WordsRow
+from knowrepo.index.catalog.words import Words
 from knowrepo.index.text import analysed
 
 FIELDS = tuple(name for name in StoredChunk._fields if name not in {"id", "document"})
@@ -41,6 +43,7 @@ def check(chunks: Sequence[StoredChunk]) -> None:
 
 def add(
     db: sqlite3.Connection,
+    words: Words,
     document: int,
     title: str,
     chunks: Iterable[StoredChunk],
@@ -48,11 +51,12 @@ def add(
 ) -> None:
     """Write the chunks of a document that has none yet; some texts are analysed already."""
     for rows in _batches(chunks):
-        _insert(db, document, title, rows, analyses)
+        _insert(db, words, document, title, rows, analyses)
 
 
 def replace(
     db: sqlite3.Connection,
+    words: Words,
     document: int,
     title: str,
     old_title: str,
@@ -76,13 +80,13 @@ def replace(
             uids = [row[_UID] for row in fresh]
             same_id = f"id <= {newest} AND uid IN ({','.join('?' * len(uids))})"
             gone.update((row[0], row) for row in _old(db, document, same_id, *uids))
-        _forget(db, old_title, gone.values())
-        _insert(db, document, title, fresh, analyses)
+        _forget(db, words, old_title, gone.values())
+        _insert(db, words, document, title, fresh, analyses)
     while old := _old(db, document, f"seq > ? LIMIT {_BATCH}", last):
-        _forget(db, old_title, old)
+        _forget(db, words, old_title, old)
 
 
-def shrink(db: sqlite3.Connection, key: str, most: int, title: str) -> bool:
+def shrink(db: sqlite3.Connection, words: Words, key: str, most: int, title: str) -> bool:
     """Remove ``most`` chunks of a document that has more than that; says whether it had."""
     rows = db.execute(
         f"SELECT c.id, {', '.join(f'c.{name}' for name in FIELDS)} FROM documents d"
@@ -91,7 +95,7 @@ def shrink(db: sqlite3.Connection, key: str, most: int, title: str) -> bool:
     ).fetchall()
     if len(rows) <= most:
         return False
-    _forget(db, title, rows[:most])
+    _forget(db, words, title, rows[:most])
     return True
 
 
@@ -107,6 +111,7 @@ def _newest(db: sqlite3.Connection) -> int:
 
 def _insert(
     db: sqlite3.Connection,
+    words: Words,
     document: int,
     title: str,
     rows: Sequence[Row],
@@ -118,23 +123,15 @@ def _insert(
     db.executemany(
         _INSERT, [(number, document, *row) for number, row in enumerate(rows, start=first)]
     )
-    db.executemany(
-        "INSERT INTO words (rowid, title, heading, body) VALUES (?, ?, ?, ?)",
-        list(
-            _with_words(title, enumerate(rows, start=first), analyses)
-        ),  # each by itself is quicker
-    )
+    words.add(_with_words(title, enumerate(rows, start=first), analyses))
     db.execute("INSERT OR REPLACE INTO meta VALUES (?, hex(randomblob(8)))", (TEXTS,))
 
 
-def _forget(db: sqlite3.Connection, title: str, old: Iterable[Row]) -> None:
+def _forget(db: sqlite3.Connection, words: Words, title: str, old: Iterable[Row]) -> None:
     numbered = sorted((row[0], row[1:]) for row in old)
-    # A table without content of its own has to be told what it forgets.
-    db.executemany(
-        "INSERT INTO words (words, rowid, title, heading, body) VALUES ('delete', ?, ?, ?, ?)",
-        _with_words(title, numbered, {}),
-    )
-    db.executemany("DELETE FROM chunks WHERE id = ?", [(number,) for number, _ in numbered])
+    numbers = [number for number, _ in numbered]
+    words.forget(numbers, _with_words(title, numbered, {}))
+    db.executemany("DELETE FROM chunks WHERE id = ?", [(number,) for number in numbers])
 
 
 def _batches(chunks: Iterable[StoredChunk]) -> Iterator[list[Row]]:
@@ -145,7 +142,7 @@ def _batches(chunks: Iterable[StoredChunk]) -> Iterator[list[Row]]:
 
 def _with_words(
     title: str, numbered: Iterable[tuple[int, Row]], analyses: Mapping[str, str]
-) -> Iterator[Row]:
+) -> Iterator[WordsRow]:
     """Yield (number, words of the title, of the heading and of the text) of chunks."""
 
     def words_of(text: str) -> str:

@@ -14,7 +14,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from knowrepo.index.catalog.schema import VERSION, version_of
+from knowrepo.index.catalog import schema
 
 _MOST = 5  # problems that are told
 # Each finds rows that have lost what they belong to; the answer is a number.
@@ -32,15 +32,13 @@ _PAIRS = {
         "SELECT count(*) FROM terms WHERE document NOT IN (SELECT id FROM documents)"
     ),
 }
-# FTS5 keeps a row for each text here, whether or not it keeps the text itself.
-_WORDS = {
-    "chunks without words": (
-        "SELECT count(*) FROM chunks WHERE id NOT IN (SELECT id FROM words_docsize)"
-    ),
-    "words without a chunk": (
-        "SELECT count(*) FROM words_docsize WHERE id NOT IN (SELECT id FROM chunks)"
-    ),
-}
+# Where there is a row for each chunk that has words. FTS5 keeps one for each text,
+# whether or not it keeps the text itself.
+_WITH_WORDS = {True: "words_docsize", False: "words"}
+_MISCOUNTED = "SELECT count(*) FROM words WHERE size != " + " + ".join(
+    f"length({column}) - length(replace({column}, ' ', '')) + ({column} != '')"
+    for column in ("title", "heading", "body")
+)
 
 
 @dataclass(frozen=True)
@@ -58,16 +56,6 @@ class Health:
 def sqlite_version() -> str:
     """Return the version of Python's SQLite."""
     return sqlite3.sqlite_version
-
-
-def has_fts5() -> bool:
-    """Say whether full-text search is built in."""
-    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
-        try:
-            connection.execute("CREATE VIRTUAL TABLE one USING fts5 (text)")
-        except sqlite3.OperationalError:
-            return False
-    return True
 
 
 def wal_problem(folder: Path) -> str:
@@ -98,7 +86,7 @@ def examine(path: Path) -> Health:
     """Look through a whole catalog; opens it for reading only."""
     try:
         with contextlib.closing(_open(path)) as connection:
-            if version_of(connection) != VERSION:
+            if schema.version_of(connection) != schema.version():
                 return Health(outdated=True)
             problems = _of_pages(connection) or _of_rows(connection)
             if problems:
@@ -130,14 +118,23 @@ def _of_pages(connection: sqlite3.Connection) -> list[str]:
 
 def _of_rows(connection: sqlite3.Connection) -> list[str]:
     asked = dict(_PAIRS)
-    if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'words_docsize'").fetchone():
-        asked |= _WORDS
+    table = _WITH_WORDS[schema.has_fts5()]
+    if connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone():
+        asked["chunks without words"] = (
+            f"SELECT count(*) FROM chunks WHERE id NOT IN (SELECT id FROM {table})"
+        )
+        asked["words without a chunk"] = (
+            f"SELECT count(*) FROM {table} WHERE id NOT IN (SELECT id FROM chunks)"
+        )
     found = {what: connection.execute(question).fetchone()[0] for what, question in asked.items()}
     return [f"{number} {what}" for what, number in found.items() if number]
 
 
 def _of_words(path: Path, connection: sqlite3.Connection) -> str:
-    """Return what FTS5 finds wrong with its own tables, asked of a copy."""
+    """Return what is wrong with the words themselves; FTS5 is asked of a copy."""
+    if not schema.has_fts5():
+        wrong = connection.execute(_MISCOUNTED).fetchone()[0]
+        return f"{wrong} chunks whose words are not counted right" if wrong else ""
     with tempfile.TemporaryDirectory(prefix="know-doctor-") as scratch:
         if shutil.disk_usage(scratch).free < 2 * path.stat().st_size:
             return ""  # the check of the disk tells; the pages and rows were looked at

@@ -17,7 +17,6 @@ from knowrepo.errors import KnowError
 from knowrepo.index.catalog import files
 from knowrepo.index.catalog.queries import Queries
 from knowrepo.index.catalog.schema import (
-    VERSION,
     WAL_BYTES,
     copy,
     hide_leaving,
@@ -25,6 +24,7 @@ from knowrepo.index.catalog.schema import (
     meta_of,
     open_readable,
     open_writable,
+    version,
     written_back,
 )
 
@@ -67,7 +67,7 @@ class Opened(Queries):
         self.place = path
         """What to open again for the same catalog; None where it is kept nowhere."""
         self._path = path  # of a catalog that is written to a file
-        self._file = files.current(path, VERSION) if path else None
+        self._file = files.current(path, version()) if path else None
         self._stays = False
 
     @classmethod
@@ -89,13 +89,13 @@ class Opened(Queries):
                 cls.discard(path)
                 made = cls(open_writable(_file_to_write(path)), path)
             with contextlib.suppress(OSError):
-                files.tidy(path, VERSION)
+                files.tidy(path, version())
             return made
 
     @classmethod
     def file(cls, path: Path) -> Path | None:
         """Return the file that the catalog lies in now; None where there is none."""
-        found = files.current(path, VERSION)
+        found = files.current(path, version())
         return found.file if found else None
 
     @classmethod
@@ -109,11 +109,11 @@ class Opened(Queries):
 
         All that is read until it is closed is of one state.
         """
-        found = files.current(path, VERSION)
+        found = files.current(path, version())
         while found is not None:
             connection = open_readable(found.file)
             # What was opened may have been left by its writer meanwhile, and its log be gone.
-            again = files.current(path, VERSION)
+            again = files.current(path, version())
             if again != found:
                 if connection is not None:
                     connection.close()
@@ -129,6 +129,7 @@ class Opened(Queries):
     @classmethod
     def _reading(cls, connection: sqlite3.Connection) -> Self:
         catalog = cls(connection)
+        catalog._use(connection, settled=True)
         with contextlib.suppress(sqlite3.DatabaseError):  # told where it is read
             catalog._hides = hide_leaving(connection)
         return catalog
@@ -183,30 +184,30 @@ class Opened(Queries):
 
     def _publish(self) -> None:
         assert self._path is not None
-        copy(self._db, files.following(self._path, VERSION))
+        copy(self._db, files.following(self._path, version()))
 
     def _move(self) -> None:
         """Go on in the file that is current now."""
         assert self._path is not None
-        if files.current(self._path, VERSION) in {None, self._file}:
+        if files.current(self._path, version()) in {None, self._file}:
             return
         self._db.close()
-        self._db = open_writable(_file_to_write(self._path))
-        self._file = files.current(self._path, VERSION)
-        files.tidy(self._path, VERSION)
+        self._use(open_writable(_file_to_write(self._path)))
+        self._file = files.current(self._path, version())
+        files.tidy(self._path, version())
 
     def purge(self) -> None:
         """Take what was removed out of the file too.
 
         Otherwise SQLite keeps it in free pages, and in the word lists until they are merged.
         """
-        self._db.execute("INSERT INTO words (words) VALUES ('optimize')")
+        self._words.merge()
         self._publish()
         self._move()
 
     def discard_others(self, but: dict[str, str]) -> None:
         """Throw other versions' catalogs away, but those with these values under these keys."""
-        for file in files.of_others(self._path, VERSION) if self._path else ():
+        for file in files.of_others(self._path, version()) if self._path else ():
             if any(meta_of(file, key) != value for key, value in but.items()):
                 files.remove(file)
 
@@ -232,8 +233,8 @@ class Opened(Queries):
 
 
 def _file_to_write(path: Path) -> Path:
-    found = files.current(path, VERSION)
-    return found.file if found else files.following(path, VERSION)
+    found = files.current(path, version())
+    return found.file if found else files.following(path, version())
 
 
 def _size(file: Path) -> int:

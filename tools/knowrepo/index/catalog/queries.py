@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from typing import TypeVar
 
 from knowrepo.index.catalog.ids import Ids
 from knowrepo.index.catalog.rows import Document, Field, Filter, StoredChunk
-from knowrepo.index.text import PREFIX, forms
+from knowrepo.index.catalog.schema import words_of
+from knowrepo.index.catalog.words import Among, batches
 
-# How much a word counts in the title, in the heading and in the body.
-_WEIGHTS = "2.0, 1.5, 1.0"
 # The columns in the order of the fields.
 _DOCUMENT = ", ".join(f"d.{name}" for name in Document.__dataclass_fields__)
 _CHUNK = ", ".join(f"c.{name}" for name in StoredChunk._fields)
-_T = TypeVar("_T")
 
 
 class Queries(Ids):
@@ -25,7 +22,11 @@ class Queries(Ids):
     """Whether some documents are hidden, whose words can still be found."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
+        self._use(connection)
+
+    def _use(self, connection: sqlite3.Connection, *, settled: bool = False) -> None:
         self._db = connection
+        self._words = words_of(connection, settled=settled)
 
     def meta(self, key: str) -> str:
         """Return a value that was kept, or an empty string."""
@@ -63,7 +64,7 @@ class Queries(Ids):
     def texts_with(self, hashes: Sequence[str]) -> dict[str, str]:
         """Return ``{text hash: embedded text}`` of those hashes that there are."""
         found: dict[str, str] = {}
-        for some in _batches(hashes):
+        for some in batches(hashes):
             rows = self._db.execute(
                 f"SELECT {_CHUNK} FROM chunks c WHERE c.text_hash IN ({','.join('?' * len(some))})",
                 list(some),
@@ -76,7 +77,7 @@ class Queries(Ids):
     def hashes_among(self, hashes: Sequence[str]) -> set[str]:
         """Return those of some text hashes that there are."""
         found: set[str] = set()
-        for some in _batches(hashes):
+        for some in batches(hashes):
             rows = self._db.execute(
                 f"SELECT text_hash FROM chunks WHERE text_hash IN ({','.join('?' * len(some))})",
                 list(some),
@@ -134,7 +135,7 @@ class Queries(Ids):
                 "SELECT document, field FROM terms WHERE term = ?", (term,)
             ).fetchall()
         found: list[tuple[int, Field]] = []
-        for some in _batches(among):
+        for some in batches(among):
             found += self._db.execute(
                 "SELECT document, field FROM terms WHERE term = ?"
                 f" AND document IN ({','.join('?' * len(some))})",
@@ -146,7 +147,7 @@ class Queries(Ids):
         """Return documents by number, without those that do not pass the filter."""
         where, values = _where(only or Filter())
         found: dict[int, Document] = {}
-        for some in _batches(numbers):
+        for some in batches(numbers):
             rows = self._db.execute(
                 f"SELECT {_DOCUMENT} FROM documents d"
                 f" WHERE d.id IN ({','.join('?' * len(some))}) AND {where}",
@@ -185,29 +186,15 @@ class Queries(Ids):
             if only or self._hides
             else ""
         )
-        rows = self._db.execute(
-            f"SELECT words.rowid, -bm25(words, {_WEIGHTS}) AS score FROM words{join}"
-            f" WHERE words MATCH ? AND {where} ORDER BY score DESC, words.rowid LIMIT ?",
-            [_any_of(words), *values, limit],
-        )
-        return rows.fetchall()
+        return self._words.best(words, limit, Among(f"words{join}", where, values))
 
     def matches(self, word: str, chunks: Sequence[int]) -> set[int]:
         """Return which of some chunks hold a word of the analyser."""
-        found: set[int] = set()
-        for some in _batches(chunks):
-            rows = self._db.execute(
-                "SELECT rowid FROM words WHERE words MATCH ?"
-                f" AND rowid IN ({','.join('?' * len(some))})",
-                [_any_of([word]), *some],
-            )
-            found.update(row[0] for row in rows)
-        return found
+        return self._words.holding(word, chunks)
 
     def chunk_frequency(self, word: str) -> int:
         """Return how many chunks hold a word of the analyser."""
-        row = self._db.execute("SELECT count(*) FROM words WHERE words MATCH ?", (_any_of([word]),))
-        return int(row.fetchone()[0])
+        return self._words.frequency(word)
 
     def vocabulary(self, prefix: str, shortest: int, longest: int) -> dict[str, int]:
         """Return ``{term: chunks that hold it}`` of the terms that begin like this.
@@ -224,7 +211,7 @@ class Queries(Ids):
     def terms_among(self, terms: Sequence[str]) -> dict[str, int]:
         """Return ``{term: chunks that hold it}`` of those terms that there are, as `vocabulary`."""
         found: dict[str, int] = {}
-        for some in _batches(terms):
+        for some in batches(terms):
             found.update(self._terms(f"term IN ({','.join('?' * len(some))})", some))
         return found
 
@@ -245,7 +232,7 @@ class Queries(Ids):
     def chunks(self, numbers: Sequence[int]) -> dict[int, StoredChunk]:
         """Return chunks by number."""
         found: dict[int, StoredChunk] = {}
-        for some in _batches(numbers):
+        for some in batches(numbers):
             rows = self._db.execute(
                 f"SELECT {_CHUNK} FROM chunks c WHERE c.id IN ({','.join('?' * len(some))})",
                 list(some),
@@ -257,7 +244,7 @@ class Queries(Ids):
         """Return ``{text hash: [chunk numbers]}`` of the chunks that pass a filter."""
         where, values = _where(only, date=_CHUNK_DATE)
         found: dict[str, list[int]] = {}
-        for some in _batches(hashes):
+        for some in batches(hashes):
             rows = self._db.execute(
                 "SELECT c.text_hash, c.id FROM chunks c JOIN documents d ON d.id = c.document"
                 f" WHERE c.text_hash IN ({','.join('?' * len(some))}) AND {where} ORDER BY c.id",
@@ -270,7 +257,7 @@ class Queries(Ids):
     def documents_of(self, chunks: Sequence[int]) -> dict[int, int]:
         """Return ``{chunk: its document}``, by numbers."""
         found: dict[int, int] = {}
-        for some in _batches(chunks):
+        for some in batches(chunks):
             found.update(
                 self._db.execute(
                     f"SELECT id, document FROM chunks WHERE id IN ({','.join('?' * len(some))})",
@@ -296,14 +283,6 @@ class Queries(Ids):
 
 
 _CHUNK_DATE = "coalesce(nullif(c.time, ''), d.date)"
-
-
-def _any_of(words: Sequence[str]) -> str:
-    """Return a condition in FTS5's language: any of these words, in any of its forms."""
-    found = dict.fromkeys(form for word in words for form in forms(word))
-    return " OR ".join(
-        f'"{form.removesuffix(PREFIX)}"{" *" if form.endswith(PREFIX) else ""}' for form in found
-    )
 
 
 def _where(only: Filter, *, date: str = "d.date") -> tuple[str, list[str]]:
@@ -337,8 +316,3 @@ def _where(only: Filter, *, date: str = "d.date") -> tuple[str, list[str]]:
         values += [only.project, only.project]
     # Bytes of an argument that are no UTF-8 come as surrogates, which SQLite refuses.
     return " AND ".join(conditions), [value.encode(errors="replace").decode() for value in values]
-
-
-def _batches(items: Sequence[_T], size: int = 500) -> Iterator[Sequence[_T]]:
-    for start in range(0, len(items), size):
-        yield items[start : start + size]

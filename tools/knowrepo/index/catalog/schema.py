@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
+from functools import cache
 from pathlib import Path
 
-from knowrepo.errors import KnowError
 from knowrepo.index.catalog.files import UNFINISHED
 from knowrepo.index.catalog.rows import TEXTS
-from knowrepo.index.text import ANALYSER, TOKENIZER
+from knowrepo.index.catalog.scan import Scan
+from knowrepo.index.catalog.words import FullText, Words
+from knowrepo.index.text import ANALYSER
 
 SCHEMA = 3
 CHUNK_RULE = 3
@@ -18,13 +20,14 @@ CHUNK_RULE = 3
 compares it and must not import what cuts Markdown."""
 
 VERSION = f"{SCHEMA}.{ANALYSER}.{CHUNK_RULE}"
+"""The version of a catalog, without what its words are kept in: see `version`."""
 
 WAL_BYTES = 8_388_608
 """What is kept of a write-ahead log that has been written back."""
 _CACHE_KIB = 16_384  # a transaction of a second fits: no page of it is written twice
 _SECONDS = 30  # to wait for a reader that keeps a change of the journal waiting
 
-_TABLES = f"""
+_TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE documents (
     id INTEGER PRIMARY KEY,
@@ -80,9 +83,6 @@ CREATE TABLE chunks (
 );
 CREATE UNIQUE INDEX chunks_document ON chunks (document, seq);
 CREATE INDEX chunks_hash ON chunks (text_hash);
-CREATE VIRTUAL TABLE words USING fts5 (
-    title, heading, body, content='', tokenize='{TOKENIZER}'
-);
 """
 
 
@@ -93,6 +93,37 @@ _DOCUMENT_IN = {
 }  # fmt: skip
 
 
+@cache
+def has_fts5() -> bool:
+    """Say whether SQLite has full-text search. What it cannot do, `scan` does."""
+    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+        try:
+            found = connection.execute("SELECT 1 FROM pragma_module_list WHERE name = 'fts5'")
+            return found.fetchone() is not None
+        except sqlite3.OperationalError:  # SQLite before 3.30 may not tell; trying takes longer
+            try:
+                connection.execute(FullText.TABLE)
+            except sqlite3.OperationalError:
+                return False
+            return True
+
+
+def version() -> str:
+    """Return the version of the catalogs that this process reads and writes.
+
+    One with FTS5 and one without it keep a catalog each: neither reads the other's.
+    """
+    return VERSION if has_fts5() else f"{VERSION}.scan"
+
+
+def words_of(connection: sqlite3.Connection, *, settled: bool = False) -> Words:
+    """Return the words of a catalog of this version.
+
+    ``settled`` says that all that the connection reads is of one state.
+    """
+    return FullText(connection) if has_fts5() else Scan(connection, settled=settled)
+
+
 def open_writable(file: Path) -> sqlite3.Connection:
     """Open a file for writing, with the tables of this version."""
     connection = sqlite3.connect(file, isolation_level=None, timeout=_SECONDS)
@@ -101,7 +132,7 @@ def open_writable(file: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute(f"PRAGMA journal_size_limit = {WAL_BYTES}")
         connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
-        if version_of(connection) != VERSION:
+        if version_of(connection) != version():
             make_tables(connection)
     except BaseException:
         connection.close()
@@ -118,7 +149,7 @@ def open_readable(file: Path) -> sqlite3.Connection | None:
             opened.callback(connection.close)
             connection.execute("PRAGMA temp_store = MEMORY")
             connection.execute("BEGIN")
-            if version_of(connection) == VERSION:
+            if version_of(connection) == version():
                 opened.pop_all()
                 return connection
     return None
@@ -190,26 +221,20 @@ def version_of(connection: sqlite3.Connection) -> str:
 
 
 def make_tables(connection: sqlite3.Connection) -> None:
-    """Make the tables in place of whatever tables there are.
-
-    Raises KnowError where SQLite has no FTS5.
-    """
+    """Make the tables in place of whatever tables there are."""
     tables = connection.execute(
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
         " AND name NOT LIKE 'words\\_%' ESCAPE '\\'"
     ).fetchall()
     drops = "".join(f"DROP TABLE {name};" for (name,) in tables)
+    words = FullText.TABLE if has_fts5() else Scan.TABLE
     try:
         connection.executescript(
-            f"BEGIN IMMEDIATE; {drops} {_TABLES}"
-            f" INSERT INTO meta VALUES ('version', '{VERSION}');"
+            f"BEGIN IMMEDIATE; {drops} {_TABLES} {words}"
+            f" INSERT INTO meta VALUES ('version', '{version()}');"
             f" INSERT INTO meta VALUES ('{TEXTS}', hex(randomblob(8))); COMMIT;"
         )
-    except sqlite3.OperationalError as error:
+    except sqlite3.OperationalError:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
-        if "no such module" in str(error):
-            raise KnowError(
-                "this Python's SQLite has no FTS5", hint="use a Python built with FTS5"
-            ) from error
         raise

@@ -52,10 +52,12 @@ class Catalog(Opened, Tables):
             number = self._put_front_matter(old, document, tags, names, terms)
             title = " ".join((document.title, *tags))
             if old is None:
-                chunk_tables.add(self._db, number, title, chain(first, chunks), analyses)
+                chunk_tables.add(
+                    self._db, self._words, number, title, chain(first, chunks), analyses
+                )
             else:
                 chunk_tables.replace(
-                    self._db, number, title, old_title, chain(first, chunks), analyses
+                    self._db, self._words, number, title, old_title, chain(first, chunks), analyses
                 )
 
     def _put_front_matter(
@@ -124,13 +126,14 @@ class Catalog(Opened, Tables):
             return False
         number, title = self._forget_front_matter(key)
         if number is not None:
-            chunk_tables.replace(self._db, number, "", title, [], {})
+            chunk_tables.replace(self._db, self._words, number, "", title, [], {})
             self._db.execute("DELETE FROM leaving WHERE document = ?", (number,))
         return True
 
     def _shrink(self, key: str, most: int) -> bool:
         """Remove ``most`` chunks of a document that has more than that; says whether it had."""
-        if not chunk_tables.shrink(self._db, key, most, self._title_for_words(key)):
+        title = self._title_for_words(key)
+        if not chunk_tables.shrink(self._db, self._words, key, most, title):
             return False
         self._db.execute("UPDATE documents SET oid = '', stamp = '' WHERE key = ?", (key,))
         return True

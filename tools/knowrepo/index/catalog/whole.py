@@ -16,11 +16,10 @@ class Tables:
     def tables(self) -> list[str]:
         """Return the names of the tables, without those of the full-text search."""
         found = self._db.execute(
-            "SELECT name, sql FROM sqlite_master WHERE type = 'table' ORDER BY name"
+            "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
         ).fetchall()
-        searched = [name for name, sql in found if sql.upper().startswith("CREATE VIRTUAL")]
-        inner = ("sqlite_", *(f"{name}_" for name in searched))  # what belongs to these
-        return [name for name, _ in found if name not in searched and not name.startswith(inner)]
+        inner = ("sqlite_", "words_")  # of SQLite itself, and of FTS5
+        return [name for (name,) in found if name != "words" and not name.startswith(inner)]
 
     def columns(self, table: str) -> list[tuple[str, str]]:
         """Return (name, declared type) of the columns of one of `tables`."""

@@ -51,12 +51,15 @@ def git(_: Place) -> Found:
 
 def sqlite(_: Place) -> Found:
     """Whether Python's SQLite has what the catalog needs."""
-    from knowrepo.index.catalog import health
+    from knowrepo.index.catalog import health, schema
 
-    version = health.sqlite_version()
-    if not health.has_fts5():
-        return fail(f"{version}, without FTS5", "use a Python whose SQLite is built with FTS5")
-    return ok(f"{version}, with FTS5")
+    seen = health.sqlite_version()
+    if not schema.has_fts5():
+        return warn(
+            f"{seen}, without FTS5: each search by words reads all of them, and is slower",
+            "use a Python whose SQLite is built with FTS5; what is found is the same",
+        )
+    return ok(f"{seen}, with FTS5")
 
 
 def duckdb(_: Place) -> Found:

@@ -1,0 +1,137 @@
+"""The words of chunks in FTS5, by which chunks are found.
+
+Owns the statements on the table `words` where SQLite has FTS5, and what a table
+of words must be able to do (`Words`). Where it has none, `scan` gives the same
+answers. What the words are, `index.text` says.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, Protocol, TypeVar
+
+from knowrepo.index.text import PREFIX, TOKENIZER, forms
+
+WEIGHTS = (2.0, 1.5, 1.0)
+"""How much a word counts in the title, in the heading and in the body."""
+MOST_VALUES = 500
+"""Values that are bound in one statement."""
+
+Row = tuple[int, str, str, str]
+"""The number of a chunk, and the words of its title, of its heading and of its body."""
+
+_T = TypeVar("_T")
+
+
+class Among(NamedTuple):
+    """Which chunks are looked through: tables, a condition on them, and its values.
+
+    ``tables`` has `words` first, whose rowid is the number of a chunk.
+    """
+
+    tables: str
+    condition: str
+    values: list[str]
+
+
+class Words(Protocol):
+    """The words of all chunks. A word is one of the analyser, in any of its forms."""
+
+    def add(self, rows: Iterable[Row]) -> None:
+        """Keep the words of chunks."""
+
+    def forget(self, numbers: Iterable[int], rows: Iterable[Row]) -> None:
+        """Remove the words of chunks, which are given as they were kept."""
+
+    def best(self, words: Sequence[str], limit: int, among: Among) -> list[tuple[int, float]]:
+        """Return (chunk number, BM25 score) of the best chunks that hold any word, best first.
+
+        How rare a word is and how long a text is on average is said of all chunks.
+        """
+
+    def holding(self, word: str, chunks: Sequence[int]) -> set[int]:
+        """Return which of some chunks hold a word."""
+
+    def frequency(self, word: str) -> int:
+        """Return how many chunks hold a word."""
+
+    def merge(self) -> None:
+        """Take out what was forgotten, and is kept only until there is time."""
+
+
+class FullText:
+    """The words of chunks in FTS5, which keeps no text: it has to be told what it forgets."""
+
+    TABLE = f"""
+CREATE VIRTUAL TABLE words USING fts5 (
+    title, heading, body, content='', tokenize='{TOKENIZER}'
+);
+"""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def add(self, rows: Iterable[Row]) -> None:
+        """See `Words.add`."""
+        self._db.executemany(
+            "INSERT INTO words (rowid, title, heading, body) VALUES (?, ?, ?, ?)",
+            list(rows),  # each by itself is quicker
+        )
+
+    def forget(self, numbers: Iterable[int], rows: Iterable[Row]) -> None:  # noqa: ARG002
+        """See `Words.forget`."""
+        self._db.executemany(
+            "INSERT INTO words (words, rowid, title, heading, body) VALUES ('delete', ?, ?, ?, ?)",
+            rows,
+        )
+
+    def best(self, words: Sequence[str], limit: int, among: Among) -> list[tuple[int, float]]:
+        """See `Words.best`."""
+        rows = self._db.execute(
+            f"SELECT words.rowid, -bm25(words, {', '.join(map(str, WEIGHTS))}) AS score"
+            f" FROM {among.tables} WHERE words MATCH ? AND {among.condition}"
+            " ORDER BY score DESC, words.rowid LIMIT ?",
+            [_any_of(words), *among.values, limit],
+        )
+        return rows.fetchall()
+
+    def holding(self, word: str, chunks: Sequence[int]) -> set[int]:
+        """See `Words.holding`."""
+        found: set[int] = set()
+        for some in batches(chunks):
+            rows = self._db.execute(
+                "SELECT rowid FROM words WHERE words MATCH ?"
+                f" AND rowid IN ({','.join('?' * len(some))})",
+                [_any_of([word]), *some],
+            )
+            found.update(row[0] for row in rows)
+        return found
+
+    def frequency(self, word: str) -> int:
+        """See `Words.frequency`."""
+        row = self._db.execute("SELECT count(*) FROM words WHERE words MATCH ?", (_any_of([word]),))
+        return int(row.fetchone()[0])
+
+    def merge(self) -> None:
+        """See `Words.merge`."""
+        self._db.execute("INSERT INTO words (words) VALUES ('optimize')")
+
+
+def _any_of(words: Sequence[str]) -> str:
+    """Return a condition in FTS5's language: any of these words, in any of its forms."""
+    return " OR ".join(
+        f'"{form.removesuffix(PREFIX)}"{" *" if form.endswith(PREFIX) else ""}'
+        for form in forms_of(words)
+    )
+
+
+def forms_of(words: Sequence[str]) -> list[str]:
+    """Return the distinct forms of words, in order."""
+    return list(dict.fromkeys(form for word in words for form in forms(word)))
+
+
+def batches(items: Sequence[_T], size: int = MOST_VALUES) -> Iterator[Sequence[_T]]:
+    """Yield the items in parts that one statement takes."""
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
