@@ -8,7 +8,9 @@ chunk rule has a file of its own, and a damaged one is thrown away and built ane
 What to put in is `index.build`'s business, what to make of an answer is `recall`'s.
 """
 
+from knowrepo.index.catalog.front_matter import Bearer
 from knowrepo.index.catalog.opening import DamagedError, SQLiteError, told
+from knowrepo.index.catalog.postings import Holders
 from knowrepo.index.catalog.rows import (
     BEHIND,
     EMBEDDED,
@@ -19,6 +21,7 @@ from knowrepo.index.catalog.rows import (
     Field,
     Filter,
     StoredChunk,
+    trust,
 )
 from knowrepo.index.catalog.store import Catalog
 from knowrepo.index.catalog.whole import SQLITE
@@ -30,12 +33,15 @@ __all__ = [
     "SQLITE",
     "STAMPS",
     "TEXTS",
+    "Bearer",
     "Catalog",
     "DamagedError",
     "Document",
     "Field",
     "Filter",
+    "Holders",
     "SQLiteError",
     "StoredChunk",
     "told",
+    "trust",
 ]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from typing import TypeVar
 
+from knowrepo.index.catalog.conditions import batches as _batches
+from knowrepo.index.catalog.conditions import where as _where
+from knowrepo.index.catalog.front_matter import FrontMatter
 from knowrepo.index.catalog.ids import Ids
-from knowrepo.index.catalog.rows import Document, Field, Filter, StoredChunk
+from knowrepo.index.catalog.rows import Document, Filter, StoredChunk
 from knowrepo.index.text import PREFIX, forms
 
 # How much a word counts in the title, in the heading and in the body.
@@ -15,10 +17,9 @@ _WEIGHTS = "2.0, 1.5, 1.0"
 # The columns in the order of the fields.
 _DOCUMENT = ", ".join(f"d.{name}" for name in Document.__dataclass_fields__)
 _CHUNK = ", ".join(f"c.{name}" for name in StoredChunk._fields)
-_T = TypeVar("_T")
 
 
-class Queries(Ids):
+class Queries(Ids, FrontMatter):
     """The reading half of an open catalog."""
 
     _hides = False
@@ -107,41 +108,6 @@ class Queries(Ids):
         except ValueError as error:
             raise sqlite3.DatabaseError("the hash of a text is none") from error
 
-    def named(self, name: str, field: Field | None = None) -> list[tuple[int, Field]]:
-        """Return the documents that bear a normalised name, and in which field."""
-        if field is None:
-            rows = self._db.execute("SELECT document, field FROM names WHERE name = ?", (name,))
-        else:
-            rows = self._db.execute(
-                "SELECT document, field FROM names WHERE name = ? AND field = ?", (name, field)
-            )
-        return rows.fetchall()
-
-    def frequency(self, term: str) -> int:
-        """Return in how many concepts' front matter a stem occurs; of the empty one, all."""
-        row = self._db.execute(
-            "SELECT documents FROM term_counts WHERE term = ?", (term,)
-        ).fetchone()
-        return row[0] if row else 0
-
-    def postings(self, term: str, among: Sequence[int] | None = None) -> list[tuple[int, Field]]:
-        """Return the documents in whose front matter a stem occurs, and in which field.
-
-        ``among`` limits the look to these documents, however common the stem.
-        """
-        if among is None:
-            return self._db.execute(
-                "SELECT document, field FROM terms WHERE term = ?", (term,)
-            ).fetchall()
-        found: list[tuple[int, Field]] = []
-        for some in _batches(among):
-            found += self._db.execute(
-                "SELECT document, field FROM terms WHERE term = ?"
-                f" AND document IN ({','.join('?' * len(some))})",
-                [term, *some],
-            )
-        return found
-
     def documents(self, numbers: Sequence[int], only: Filter | None = None) -> dict[int, Document]:
         """Return documents by number, without those that do not pass the filter."""
         where, values = _where(only or Filter())
@@ -157,10 +123,13 @@ class Queries(Ids):
 
     def document_at(self, path: str) -> Document | None:
         """Return the document at a path, with or without its extension."""
-        row = self._db.execute(
-            f"SELECT {_DOCUMENT} FROM documents d WHERE d.path = ? OR d.key = ?", (path, path)
-        ).fetchone()
-        return Document(*row) if row else None
+        keys = dict.fromkeys((path, path.removesuffix(".md"), path.removesuffix(".jsonl")))
+        rows = self._db.execute(
+            f"SELECT {_DOCUMENT} FROM documents d WHERE d.key IN ({','.join('?' * len(keys))})",
+            [*keys],
+        )
+        found = (Document(*row) for row in rows)
+        return next((one for one in found if path in {one.path, one.key}), None)
 
     def newest(self, limit: int, only: Filter) -> list[Document]:
         """Return the newest documents that pass a filter."""
@@ -271,40 +240,3 @@ def _any_of(words: Sequence[str]) -> str:
     return " OR ".join(
         f'"{form.removesuffix(PREFIX)}"{" *" if form.endswith(PREFIX) else ""}' for form in found
     )
-
-
-def _where(only: Filter, *, date: str = "d.date") -> tuple[str, list[str]]:
-    """Return a condition on `documents d`, always valid, and its values.
-
-    ``date`` is what the dates of the filter are compared with: a session goes
-    over days, so where chunks are looked for, theirs count.
-    """
-    conditions, values = ["1"], []
-    for column in ("kind", "agent"):
-        if getattr(only, column):
-            conditions.append(f"d.{column} = ?")
-            values.append(getattr(only, column))
-    if only.type:
-        conditions.append("d.type = ? COLLATE NOCASE")
-        values.append(only.type)
-    if only.tag:
-        conditions.append("d.id IN (SELECT document FROM tags WHERE tag = ? COLLATE NOCASE)")
-        values.append(only.tag)
-    if only.since:
-        conditions.append(f"{date} >= ?")
-        values.append(only.since)
-    if only.until:
-        conditions.append(f"substr({date}, 1, length(?)) <= ?")
-        values += [only.until, only.until]
-    if only.session:
-        conditions.append("d.kind = 'session' AND instr(d.key, ?)")
-        values.append(only.session)
-    if only.project:
-        conditions.append("(d.project = ? OR d.project LIKE '%/' || ?)")
-        values += [only.project, only.project]
-    return " AND ".join(conditions), values
-
-
-def _batches(items: Sequence[_T], size: int = 500) -> Iterator[Sequence[_T]]:
-    for start in range(0, len(items), size):
-        yield items[start : start + size]
