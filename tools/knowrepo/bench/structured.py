@@ -20,7 +20,7 @@ from knowrepo.errors import KnowError
 from knowrepo.git.layout import Repository
 from knowrepo.index.build import refresh
 from knowrepo.index.catalog import Catalog, Filter
-from knowrepo.recall import route, structured
+from knowrepo.recall import coverage, route, structured
 
 MILLISECONDS = 1.0
 GROWTH = 1.5
@@ -48,9 +48,9 @@ def measure(place: Place, sizes: Sizes) -> Iterator[Measured]:
 
 def _queries() -> dict[str, str]:
     """Return a query of each kind; words of the corpus are common, its needles are rare."""
-    common = Corpus().common(3)
+    common = [w for w in coverage.content(" ".join(Corpus().common(40))) if not coverage.asks(w)]
     return {
-        "common words": " ".join(common),
+        "common words": " ".join(common[:3]),
         "rare words": f"{needle(_RARE)} {_rare(_RARE)}",
         "a tag of an eighth": _TAG,
     }

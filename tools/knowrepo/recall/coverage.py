@@ -66,13 +66,15 @@ class Coverage:
 
 
 def content(query: str) -> list[str]:
-    """Return the words of a query that say something, in order."""
-    return [word for word, _ in spelled(query) if _has_content(word)]
+    """Return what between the spaces of a query says something, as it is typed."""
+    return [
+        token for token in query.split() if any(_has_content(word) for word, _ in spelled(token))
+    ]
 
 
-def asks(word: str) -> bool:
-    """Say whether a word asks for a document rather than for its subject."""
-    return stem(word) in _ASKING
+def asks(token: str) -> bool:
+    """Say whether what stands between two spaces asks for a document, not for its subject."""
+    return all(stem(word) in _ASKING for word, _ in spelled(token))
 
 
 def covering(catalog: Catalog, query: str, only: Filter) -> Coverage:

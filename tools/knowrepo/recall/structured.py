@@ -129,7 +129,7 @@ def _in_order(found: Mapping[int, Bearer | Document], scores: Mapping[int, float
 def _named(catalog: Catalog, query: str, only: Filter, most: int) -> StructuredAnswer | None:
     """Answer a query that as a whole is a tag, an alias, a title, a type or a file name."""
     says = coverage.content(query)
-    subject = [word for word in says if not coverage.asks(word)]
+    subject = [token for token in says if not coverage.asks(token)]
     for name in dict.fromkeys(map(normal_name, (query, " ".join(says), " ".join(subject)))):
         if not name or not catalog.is_name(name):
             continue
