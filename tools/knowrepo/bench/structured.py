@@ -48,7 +48,8 @@ def measure(place: Place, sizes: Sizes) -> Iterator[Measured]:
 
 def _queries() -> dict[str, str]:
     """Return a query of each kind; words of the corpus are common, its needles are rare."""
-    common = [w for w in coverage.content(" ".join(Corpus().common(40))) if not coverage.asks(w)]
+    said = coverage.content(" ".join(Corpus().common(40)))
+    common = [word for word, asks in said.items() if not asks]
     return {
         "common words": " ".join(common[:3]),
         "rare words": f"{needle(_RARE)} {_rare(_RARE)}",

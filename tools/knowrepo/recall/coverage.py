@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from knowrepo.index.catalog import Catalog, Filter, Holders
 from knowrepo.index.text import STOP_WORDS, spelled, stem
@@ -41,8 +42,7 @@ _ASKING = frozenset(
 _GRAMMAR = frozenset("的了和与在是吗呢么什怎哪那这个们对把被为于及或就也都而之其有没会能可要请")
 
 
-@dataclass(frozen=True)
-class Covering:
+class Covering(NamedTuple):
     """A concept with the share of a query's weight that it covers, each word in its field.
 
     ``words`` are how many it holds.
@@ -65,16 +65,17 @@ class Coverage:
     words: int = 0
 
 
-def content(query: str) -> list[str]:
-    """Return what between the spaces of a query says something, as it is typed."""
-    return [
-        token for token in query.split() if any(_has_content(word) for word, _ in spelled(token))
-    ]
+def content(query: str) -> dict[str, bool]:
+    """Return what between the spaces of a query says something, as it is typed, in order.
 
-
-def asks(token: str) -> bool:
-    """Say whether what stands between two spaces asks for a document, not for its subject."""
-    return all(stem(word) in _ASKING for word, _ in spelled(token))
+    And whether it asks for a document, rather than for its subject.
+    """
+    found: dict[str, bool] = {}
+    for token in query.split():
+        words = [word for word, _ in spelled(token) if _has_content(word)]
+        if words:
+            found[token] = all(stem(word) in _ASKING for word in words)
+    return found
 
 
 def covering(catalog: Catalog, query: str, only: Filter) -> Coverage:
@@ -92,16 +93,14 @@ def covering(catalog: Catalog, query: str, only: Filter) -> Coverage:
     return _coverage(weighed, holders, among)
 
 
-@dataclass(frozen=True)
-class _Word:
+class _Word(NamedTuple):
     """The stem of a word of the query, and those of its parts where it is an identifier."""
 
     whole: str
     parts: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class _Weighed:
+class _Weighed(NamedTuple):
     """A word: its weight, the concepts that are called so, and those of which it is said."""
 
     word: _Word
@@ -110,8 +109,7 @@ class _Weighed:
     said: int
 
 
-@dataclass(frozen=True)
-class _Set:
+class _Set(NamedTuple):
     """Concepts that hold the same words in the same way."""
 
     score: float

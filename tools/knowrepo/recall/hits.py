@@ -118,7 +118,7 @@ def _successor(document: Document) -> str:
 
 def standing(document: Document) -> float:
     """Return what the score of a document is multiplied by for its standing, at most 1."""
-    return worth(trust(document), document.stale_after)
+    return worth(trust(document.status, document.superseded_by), document.stale_after)
 
 
 def worth(trusted: int, stale_after: str) -> float:

@@ -11,14 +11,15 @@ path) are exact. A bare word is never an id.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
-from knowrepo.index.catalog import Bearer, Catalog, Document, Field, Filter
+from knowrepo.index.catalog import Catalog, Field, Filter, Standing
 from knowrepo.index.text import normal_name
 from knowrepo.recall import coverage
-from knowrepo.recall.hits import is_stale, standing, worth
+from knowrepo.recall.hits import is_stale, worth
 
 ENOUGH = 0.7
 """The confidence from which on an answer is given."""
@@ -39,14 +40,13 @@ _DAY = len("2026-05-01")  # of a date: what is of one day is equally new
 # much more than the next. A logistic regression over the labelled lookups, rounded.
 _BEFORE, _BY_COVERAGE, _BY_MARGIN = -4.0, 5.0, 11.0
 
-# What an exact name is worth in each field, and in which order fields are told.
+# What an exact name is worth in each field, the best first; so they are told.
 _NAMES: dict[Field, float] = {
     "alias": 1.0, "title": 0.98, "path": 0.95, "tag": 0.92, "type": 0.88,
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Match:
+class Match(NamedTuple):
     """A concept that the layer gives; ``score`` is at most 1."""
 
     document: int
@@ -89,7 +89,8 @@ def _explicit(catalog: Catalog, query: str, only: Filter, most: int) -> Structur
         is_form = rest != query and rest and not rest.startswith((" ", "#"))
         if is_form and not (prefix == "#" and _is_prose(catalog, rest)):
             bearers = _bearers(catalog, normal_name(rest), of_field, most, only)
-            return _answer(bearers, f"{of_field} {rest.strip()}", 1.0, most, exact=True)
+            numbers = [one.document for one in bearers]
+            return _exactly(catalog, numbers, f"{of_field} {rest.strip()}", most)
     if "/" in query or query.endswith(".md"):
         return _at_path(catalog, query.strip("/"), only)
     return None
@@ -105,22 +106,27 @@ def _at_path(catalog: Catalog, path: str, only: Filter) -> StructuredAnswer | No
     for whole in (path, f"concepts/{path}"):
         document = catalog.document_at(whole)
         if document is not None:
-            return _exactly(catalog.documents([document.id], only).values(), "path")
+            return _exactly(catalog, list(catalog.documents([document.id], only)), "path")
     key = path.removesuffix(".md")
     name = normal_name(PurePosixPath(key).name)
     bearers = catalog.named(name, "path", MOST_NAMED, only) if name else []
     found = [one.document for one in bearers if one.path.endswith(f"/{key}.md")]
-    return _exactly(catalog.documents(found).values(), "end of the path") if found else None
+    return _exactly(catalog, found, "end of the path") if found else None
 
 
-def _exactly(documents: Iterable[Document], reason: str) -> StructuredAnswer:
-    found = {one.id: one for one in documents}
-    matches = _in_order(found, {number: standing(one) for number, one in found.items()})
+def _exactly(
+    catalog: Catalog, numbers: list[int], reason: str, most: int = MOST_NAMED
+) -> StructuredAnswer:
+    matches = _in_order(catalog.standings(numbers), dict.fromkeys(numbers, 1.0))[:most]
     return StructuredAnswer(matches, reason, 1.0, exact=True, near=matches[:MOST_NEAR])
 
 
-def _in_order(found: Mapping[int, Bearer | Document], scores: Mapping[int, float]) -> list[Match]:
-    """Return concepts in the order of an answer: by score, the newest first, then by path."""
+def _in_order(found: Mapping[int, Standing], relevance: Mapping[int, float]) -> list[Match]:
+    """Return concepts in the order of an answer: by score, the newest first, then by path.
+
+    The score is the relevance, as far as the standing leaves it.
+    """
+    scores = {n: relevance[n] * worth(one.trust, one.stale_after) for n, one in found.items()}
     numbers = sorted(scores, key=lambda number: found[number].path)
     numbers.sort(key=lambda number: (scores[number], found[number].date[:_DAY]), reverse=True)
     return [Match(number, scores[number]) for number in numbers]
@@ -129,18 +135,20 @@ def _in_order(found: Mapping[int, Bearer | Document], scores: Mapping[int, float
 def _named(catalog: Catalog, query: str, only: Filter, most: int) -> StructuredAnswer | None:
     """Answer a query that as a whole is a tag, an alias, a title, a type or a file name."""
     says = coverage.content(query)
-    subject = [token for token in says if not coverage.asks(token)]
+    subject = [token for token, asks in says.items() if not asks]
     for name in dict.fromkeys(map(normal_name, (query, " ".join(says), " ".join(subject)))):
         if not name or not catalog.is_name(name):
             continue
-        found = [one for of in _NAMES for one in _bearers(catalog, name, of, most, only)]
-        if found:
-            fields = "/".join(of for of in _NAMES if any(one.field == of for one in found))
+        found = {of: _bearers(catalog, name, of, most, only) for of in _NAMES}
+        fields = "/".join(of for of, bearers in found.items() if bearers)
+        if fields:
             return _answer(found, f"{fields} {query}", NAMED, most)
     return None
 
 
-def _bearers(catalog: Catalog, name: str, of_field: Field, most: int, only: Filter) -> list[Bearer]:
+def _bearers(
+    catalog: Catalog, name: str, of_field: Field, most: int, only: Filter
+) -> list[Standing]:
     """Return who bears a name, enough of them that the stale ones take nobody's place."""
     if not name:
         return []
@@ -154,25 +162,24 @@ def _bearers(catalog: Catalog, name: str, of_field: Field, most: int, only: Filt
 
 
 def _answer(
-    bearers: Iterable[Bearer], reason: str, confidence: float, most: int, *, exact: bool = False
+    bearers: Mapping[Field, list[Standing]], reason: str, confidence: float, most: int
 ) -> StructuredAnswer:
-    found: dict[int, Bearer] = {}
-    scores: dict[int, float] = {}
-    for one in bearers:
-        score = worth(one.trust, one.stale_after) * (1.0 if exact else _NAMES[one.field])
-        found[one.document] = one
-        scores[one.document] = max(scores.get(one.document, 0.0), score)
-    matches = _in_order(found, scores)
-    return StructuredAnswer(matches[:most], reason, confidence, exact, matches[:MOST_NEAR])
+    found: dict[int, Standing] = {}
+    relevance: dict[int, float] = {}
+    for of_field, some in bearers.items():
+        for one in some:
+            found[one.document] = one
+            relevance.setdefault(one.document, _NAMES[of_field])  # the best field comes first
+    matches = _in_order(found, relevance)
+    return StructuredAnswer(matches[:most], reason, confidence, near=matches[:MOST_NEAR])
 
 
 def _covered(catalog: Catalog, query: str, only: Filter) -> StructuredAnswer:
     """Answer a query much of which stands in one concept's front matter."""
     found = coverage.covering(catalog, query, only)
     covering = {one.document: one for one in found.best}
-    documents = catalog.documents(list(covering))
     near = _in_order(
-        documents, {n: one.score * standing(documents[n]) for n, one in covering.items()}
+        catalog.standings(list(covering)), {n: one.score for n, one in covering.items()}
     )
     if not near:
         return UNKNOWN

@@ -8,7 +8,7 @@ chunk rule has a file of its own, and a damaged one is thrown away and built ane
 What to put in is `index.build`'s business, what to make of an answer is `recall`'s.
 """
 
-from knowrepo.index.catalog.front_matter import Bearer
+from knowrepo.index.catalog.front_matter import Standing
 from knowrepo.index.catalog.opening import DamagedError, SQLiteError, told
 from knowrepo.index.catalog.postings import Holders
 from knowrepo.index.catalog.rows import (
@@ -33,7 +33,6 @@ __all__ = [
     "SQLITE",
     "STAMPS",
     "TEXTS",
-    "Bearer",
     "Catalog",
     "DamagedError",
     "Document",
@@ -41,6 +40,7 @@ __all__ = [
     "Filter",
     "Holders",
     "SQLiteError",
+    "Standing",
     "StoredChunk",
     "told",
     "trust",

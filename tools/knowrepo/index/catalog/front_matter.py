@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from knowrepo.index.catalog import postings
-from knowrepo.index.catalog.conditions import where
+from knowrepo.index.catalog.conditions import batches, where
 from knowrepo.index.catalog.postings import Holders
-from knowrepo.index.catalog.rows import Field, Filter
+from knowrepo.index.catalog.rows import Field, Filter, trust
 
 _LAST_LETTER = "{"  # the character behind z
 _ENDING = 2  # letters
@@ -22,11 +22,10 @@ _SHORTEST = 5
 _MOST_KIN = 8
 
 
-class Bearer(NamedTuple):
-    """A document that bears a name. ``trust`` is that of its `rows.trust`."""
+class Standing(NamedTuple):
+    """What the order of an answer looks at in a document. ``trust`` is that of `rows.trust`."""
 
     document: int
-    field: Field
     trust: int
     date: str
     path: str
@@ -48,7 +47,9 @@ class FrontMatter:
         ).fetchone()
         return row is not None
 
-    def named(self, name: str, field: Field, most: int, only: Filter | None = None) -> list[Bearer]:
+    def named(
+        self, name: str, field: Field, most: int, only: Filter | None = None
+    ) -> list[Standing]:
         """Return the documents that bear a normalised name in a field and pass a filter.
 
         The most trusted come first, then the newest, then by path.
@@ -59,17 +60,31 @@ class FrontMatter:
             join = " JOIN documents d ON d.id = n.document"
             condition, values = where(only)
         rows = self._db.execute(
-            f"SELECT n.document, n.field, n.trust, n.date, n.path, n.stale_after FROM names n{join}"
+            f"SELECT n.document, n.trust, n.date, n.path, n.stale_after FROM names n{join}"
             f" WHERE n.name = ? AND n.field = ? AND {condition}"
             " ORDER BY n.trust DESC, n.date DESC, n.path LIMIT ?",
             [name, field, *values, most],
         )
-        return [Bearer(*row) for row in rows]
+        return [Standing(*row) for row in rows]
 
     def holders(self, terms: Sequence[str]) -> Holders:
         """Return which concepts hold some terms in their front matter."""
         hidden = self._db.execute("SELECT document FROM leaving") if self._hides else ()
         return postings.held(self._db, terms, [number for (number,) in hidden])
+
+    def standings(self, numbers: Sequence[int]) -> dict[int, Standing]:
+        """Return what the order of an answer looks at in some documents."""
+        found: dict[int, Standing] = {}
+        for some in batches(numbers):
+            rows = self._db.execute(
+                "SELECT id, status, superseded_by, date, path, stale_after FROM documents"
+                f" WHERE id IN ({','.join('?' * len(some))})",
+                list(some),
+            )
+            for number, status, successor, date, path, stale_after in rows:
+                trusted = trust(status, successor)
+                found[number] = Standing(number, trusted, date, path, stale_after)
+        return found
 
     def concepts(self, only: Filter) -> list[int]:
         """Return the numbers of the concepts that pass a filter."""

@@ -130,7 +130,7 @@ def _packed(bits: int) -> tuple[int, bytes]:
 
 
 def _positions(bits: int) -> Iterator[int]:
-    data = bits.to_bytes((bits.bit_length() + 7) // 8, "little")
-    for index, byte in enumerate(data):
-        if byte:
-            yield from (index * 8 + bit for bit in range(8) if byte >> bit & 1)
+    while bits:
+        lowest = bits & -bits
+        yield lowest.bit_length() - 1
+        bits ^= lowest

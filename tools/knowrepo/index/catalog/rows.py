@@ -48,13 +48,13 @@ class Document:
     id: int = 0
 
 
-def trust(document: Document) -> int:
+def trust(status: str, superseded_by: str) -> int:
     """Return what the standing of a document leaves of its worth, in hundredths.
 
     That it is stale is not in it: that comes with time.
     """
-    hundredths = _TRUST.get(document.status, 100)
-    return min(hundredths, _SUPERSEDED) if document.superseded_by else hundredths
+    hundredths = _TRUST.get(status, 100)
+    return min(hundredths, _SUPERSEDED) if superseded_by else hundredths
 
 
 class StoredChunk(NamedTuple):

@@ -74,7 +74,11 @@ class Catalog(Opened, Tables):
         if tags:
             rows("INSERT INTO tags VALUES (?, ?)", [(tag, number) for tag in tags])
         if names:
-            order = (trust(document), document.date[:_DAY], document.path)
+            order = (
+                trust(document.status, document.superseded_by),
+                document.date[:_DAY],
+                document.path,
+            )
             rows(
                 "INSERT OR IGNORE INTO names VALUES (?, ?, ?, ?, ?, ?, ?)",
                 [(*name, *order, number, document.stale_after) for name in names],
