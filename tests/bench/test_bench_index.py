@@ -23,6 +23,7 @@ from knowrepo.sessions.readers.claude import ClaudeReader
 TINY = Sizes(
     rounds=1, sessions=3, records=8, texts=2, chunks_of_session=6, growth=(2, 4), processes=1,
     vectors=(300,), dimension=16, searches=1, reader_sessions=10, memory_chunks=40, memory_texts=20,
+    concepts=(5, 20), lookups=1,
 )  # fmt: skip
 
 
@@ -70,6 +71,17 @@ def test_a_reader_during_an_index_sees_no_error_and_no_wrong_answer(no_model):
     assert (wrong.figure, wrong.details["first"]) == (0, [])
     assert latency.details["recalls"] > 0
     assert latency.figure >= latency.details["median_seconds"] > 0
+
+
+def test_a_lookup_is_timed_at_every_size_and_finds_what_is_there(no_model):
+    found = measured("structured")
+    assert len(found) == 9  # of each kind of query a time, and how two of them grow
+    for lookup in found[::3]:
+        assert lookup.target == "at most 1"
+        assert [step["concepts"] for step in lookup.details["steps"]] == [5, 20]
+        assert all(step["recall_milliseconds"] > 0 for step in lookup.details["steps"])
+    assert [step["hits"] for step in found[3].details["steps"]] == [1, 1]
+    assert [step["hits"] for step in found[6].details["steps"]] == [1, 3]
 
 
 def test_memory_is_that_of_the_process_that_indexes(no_model):

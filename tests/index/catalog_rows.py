@@ -11,6 +11,7 @@ from helpers import catalog_file
 from knowrepo.git.layout import Repository
 from knowrepo.index.build import refresh
 from knowrepo.index.catalog import Catalog, schema
+from knowrepo.index.catalog.postings import BLOCK
 
 Rows = dict[str, list[Any]]
 
@@ -53,7 +54,7 @@ def _rows(connection: sqlite3.Connection) -> Rows:
         "tags": _without(connection, "tags", keys),
         "names": _without(connection, "names", keys),
         "terms": _without(connection, "terms", keys),
-        "term_counts": _without(connection, "term_counts", {}),
+        "postings": _postings(connection, keys),
         "leaving": ask("SELECT * FROM leaving").fetchall(),
         "waiting": ask(
             "SELECT * FROM meta WHERE key IN ('behind', 'forgotten') AND value NOT IN ('', '0')"
@@ -78,6 +79,18 @@ def _full_text(connection: sqlite3.Connection, uids: dict[int, str]) -> Rows:
 def _scanned(connection: sqlite3.Connection, uids: dict[int, str]) -> Rows:
     rows = connection.execute("SELECT id, size, title, heading, body FROM words")
     return {"words": sorted((uids[number], *row) for number, *row in rows)}
+
+
+def _postings(connection: sqlite3.Connection, keys: dict[int, str]) -> list[Any]:
+    """Return (term, called, key of a document), one for each bit."""
+    rows = connection.execute("SELECT * FROM postings").fetchall()
+    assert all(bits[0] and bits[-1] for *_, bits in rows)
+    return sorted(
+        (term, called, keys[block * BLOCK + start * 8 + at])
+        for term, called, block, start, bits in rows
+        for at in range(len(bits) * 8)
+        if bits[at // 8] >> at % 8 & 1
+    )
 
 
 def _averages(block: bytes) -> list[bytes]:

@@ -47,8 +47,12 @@ def rows(repository: Repository) -> list[tuple]:
             ]
             found.append((document.key, fields, chunks))
         words = ["git", "one", "two", "three", "four", "tag0", "tag1"]
-        postings = [(len(catalog.postings(word)), catalog.frequency(word)) for word in words]
-        postings.append((catalog.frequency(""), 0))
+        holders = catalog.holders(words)
+        held = [
+            len(holders.numbers(holders.called.get(word, 0) | holders.said.get(word, 0)))
+            for word in words
+        ]
+        postings = [*held, len(holders.numbers(holders.every))]
         lexical = [len(catalog.lexical([word], 1000, Filter())) for word in words]
     return [*sorted(found, key=lambda row: row[0]), postings, lexical]
 

@@ -164,7 +164,7 @@ def test_where_nothing_more_can_be_written_it_says_so_and_nothing_is_lost(reposi
     assert process.exitcode == 0
     assert "cannot be written" in said
     assert "free some space" in said
-    assert rows_of(repository)["term_counts"]
+    assert rows_of(repository)["postings"]
     assert share or rows_of(repository) == before
     refresh(repository)
     assert rows_of(repository) == rebuilt(repository)

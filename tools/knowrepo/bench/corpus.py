@@ -58,6 +58,10 @@ class Corpus:
             chosen[index] += "."
         return " ".join(chosen)
 
+    def common(self, count: int) -> list[str]:
+        """Return the words that come most often."""
+        return self._order[:count]
+
     def texts(self, count: int, words: int = 190) -> list[str]:
         """Return texts as long as a full chunk."""
         return [self.words(words) for _ in range(count)]

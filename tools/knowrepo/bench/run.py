@@ -13,6 +13,7 @@ from knowrepo.bench import (
     memory,
     reading,
     searching,
+    structured,
 )
 from knowrepo.bench.measured import Measured
 from knowrepo.bench.place import Place, prepared
@@ -28,6 +29,7 @@ MEASUREMENTS: dict[str, Callable[[Place, Sizes], Iterator[Measured]]] = {
     "idle": idle.measure,
     "searching": searching.measure,
     "reading": reading.measure,
+    "structured": structured.measure,
     "memory": memory.measure,
 }
 

@@ -20,6 +20,8 @@ class Sizes:
     dimension: int = 384
     searches: int = 9
     reader_sessions: int = 800
+    concepts: tuple[int, ...] = (25, 100, 400, 1600, 6400, 25_600)
+    lookups: int = 100
     memory_chunks: int = 50_000
     memory_texts: int = 256  # with the real model
 
@@ -27,7 +29,8 @@ class Sizes:
 FULL = Sizes()
 QUICK = Sizes(
     rounds=2, sessions=400, texts=48, growth=(100, 400, 1600), processes=3, searches=5,
-    reader_sessions=200, memory_chunks=10_000, memory_texts=48,
+    reader_sessions=200, concepts=(25, 100, 400, 1600), lookups=50, memory_chunks=10_000,
+    memory_texts=48,
 )  # fmt: skip
 LARGE = (100_000, 300_000, 1_000_000)
 """The growth of the vector search, where somebody has the time and 4 GB."""

@@ -46,7 +46,7 @@ def index(
     with --quick, many without.
 
     The measurements: embedding, appending, cataloging, idle, searching, reading,
-    memory.
+    structured, memory.
 
     \b
     Examples:

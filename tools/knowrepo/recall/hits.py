@@ -11,14 +11,13 @@ import re
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from knowrepo.index.catalog import Catalog, Document, StoredChunk
+from knowrepo.index.catalog import Catalog, Document, StoredChunk, trust
 from knowrepo.units import shorten
 
 _SPEAKER = re.compile(r"^(?:User|Assistant|Output): ")
-# What a document's standing leaves of its score, in hundredths.
-_STANDING = {"deprecated": 50, "draft": 90}
+_MARKED = frozenset(("deprecated", "draft"))
 _DIGITS = 8  # of a session's id that are shown, where they tell it
-_SUPERSEDED, _STALE = 50, 80
+_STALE = 80  # hundredths of a score that are left to what is stale
 
 
 @dataclass(frozen=True)
@@ -94,10 +93,10 @@ def _shown_path(catalog: Catalog, document: Document) -> str:
 
 
 def _marks(document: Document) -> tuple[str, ...]:
-    marks = [document.status] if document.status in _STANDING else []
+    marks = [document.status] if document.status in _MARKED else []
     if document.superseded_by:
         marks.append(f"superseded by {_successor(document)}")
-    if _is_stale(document):
+    if is_stale(document.stale_after):
         marks.append("stale")
     return tuple(marks)
 
@@ -119,17 +118,20 @@ def _successor(document: Document) -> str:
 
 def standing(document: Document) -> float:
     """Return what the score of a document is multiplied by for its standing, at most 1."""
-    hundredths = _STANDING.get(document.status, 100)
-    if document.superseded_by:
-        hundredths = min(hundredths, _SUPERSEDED)
-    return hundredths * (_STALE if _is_stale(document) else 100) / 10_000
+    return worth(trust(document.status, document.superseded_by), document.stale_after)
 
 
-def _is_stale(document: Document) -> bool:
-    if not document.stale_after:
+def worth(trusted: int, stale_after: str) -> float:
+    """Return the same of what is trusted so many hundredths, stale or not."""
+    return trusted * (_STALE if is_stale(stale_after) else 100) / 10_000
+
+
+def is_stale(stale_after: str) -> bool:
+    """Say whether a date after which something is stale has come; one that is none never does."""
+    if not stale_after:
         return False
     try:
-        after = datetime.fromisoformat(document.stale_after)
+        after = datetime.fromisoformat(stale_after)
     except ValueError:
         return False
     return datetime.now(UTC) >= (after if after.tzinfo else after.replace(tzinfo=UTC))

@@ -107,19 +107,13 @@ def _route(
 
 def _structured(catalog: Catalog, query: str, limit: int, only: Filter) -> Answer | None:
     """Return what the structured layer answers, or None where it does not know."""
-    answer = structured.ask(catalog, query, only)
-    documents = catalog.documents([match.document for match in answer.matches], only)
-    if not documents and not answer.exact:
+    answer = structured.ask(catalog, query, only, most=limit)
+    if not answer.matches and not answer.exact:
         return None
-    scores = {
-        match.document: match.score * standing(documents[match.document])
-        for match in answer.matches
-        if match.document in documents
-    }
-    best = sorted(documents.values(), key=lambda d: d.path)
-    best.sort(key=lambda d: (scores[d.id], d.date[:10]), reverse=True)
-    hits = [document_hit(catalog, d, scores[d.id]) for d in best[:limit]]
-    return Answer(query, "structured", answer.reason, hits)
+    matches = answer.matches[:limit]
+    documents = catalog.documents([match.document for match in matches])
+    hits = [document_hit(catalog, documents[match.document], match.score) for match in matches]
+    return Answer(query, "structured", answer.reason, hits, confidence=answer.confidence)
 
 
 def _hits(catalog: Catalog, ranked: list[tuple[int, float]], limit: int) -> list[Hit]:

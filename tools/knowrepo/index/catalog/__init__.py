@@ -10,7 +10,9 @@ own, and a damaged one is thrown away and built anew.
 What to put in is `index.build`'s business, what to make of an answer is `recall`'s.
 """
 
+from knowrepo.index.catalog.front_matter import Standing
 from knowrepo.index.catalog.opening import DamagedError, SQLiteError, told
+from knowrepo.index.catalog.postings import Holders
 from knowrepo.index.catalog.rows import (
     BEHIND,
     EMBEDDED,
@@ -21,6 +23,7 @@ from knowrepo.index.catalog.rows import (
     Field,
     Filter,
     StoredChunk,
+    trust,
 )
 from knowrepo.index.catalog.store import Catalog
 from knowrepo.index.catalog.whole import SQLITE
@@ -37,7 +40,10 @@ __all__ = [
     "Document",
     "Field",
     "Filter",
+    "Holders",
     "SQLiteError",
+    "Standing",
     "StoredChunk",
     "told",
+    "trust",
 ]

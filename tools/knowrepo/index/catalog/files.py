@@ -12,7 +12,7 @@ has it open keeps it until it closes it.
 
 from __future__ import annotations
 
-import re
+import os
 from pathlib import Path
 from typing import NamedTuple
 
@@ -88,14 +88,23 @@ def _all(path: Path) -> list[Path]:
 
 
 def _generations(path: Path, version: str, *, sides: bool = False) -> list[int]:
-    stem, suffix = re.escape(path.stem), re.escape(path.suffix)
-    rest = ".*" if sides else ""
-    name = re.compile(f"{stem}-{re.escape(version)}-([1-9][0-9]*){suffix}{rest}")
+    # Every recall asks twice, so the names are cut and not matched.
+    start, end = f"{path.stem}-{version}-", path.suffix
     try:
-        names = [file.name for file in path.parent.iterdir()]
+        names = os.listdir(path.parent)  # noqa: PTH208 - no paths are made
     except (FileNotFoundError, NotADirectoryError):
         return []
-    return [int(match[1]) for match in map(name.fullmatch, names) if match]
+    found = []
+    for name in names:
+        if name.startswith(start) and (sides or name.endswith(end)):
+            number, _, rest = name[len(start) :].partition(end)
+            if _is_number(number) and (sides or not rest):
+                found.append(int(number))
+    return found
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and text[0] != "0"
 
 
 def _age(file: Path) -> int:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Sequence
 
+from knowrepo.index.catalog.conditions import batches, passing
+from knowrepo.index.catalog.front_matter import FrontMatter
 from knowrepo.index.catalog.ids import Ids
-from knowrepo.index.catalog.rows import Document, Field, Filter, StoredChunk
+from knowrepo.index.catalog.rows import Document, Filter, StoredChunk
 from knowrepo.index.catalog.schema import words_of
-from knowrepo.index.catalog.words import Among, batches
+from knowrepo.index.catalog.words import Among
 
 # The columns in the order of the fields.
 _DOCUMENT = ", ".join(f"d.{name}" for name in Document.__dataclass_fields__)
 _CHUNK = ", ".join(f"c.{name}" for name in StoredChunk._fields)
 
 
-class Queries(Ids):
+class Queries(Ids, FrontMatter):
     """The reading half of an open catalog."""
 
     _hides = False
@@ -90,7 +92,7 @@ class Queries(Ids):
         if not only:
             rows = self._db.execute("SELECT DISTINCT text_hash FROM chunks LIMIT ?", (most,))
         else:
-            where, values = _where(only, date=_CHUNK_DATE)
+            where, values = passing(only, date=_CHUNK_DATE)
             rows = self._db.execute(
                 "SELECT DISTINCT c.text_hash FROM chunks c JOIN documents d"
                 f" ON d.id = c.document WHERE {where} LIMIT ?",
@@ -108,44 +110,9 @@ class Queries(Ids):
         except ValueError as error:
             raise sqlite3.DatabaseError("the hash of a text is none") from error
 
-    def named(self, name: str, field: Field | None = None) -> list[tuple[int, Field]]:
-        """Return the documents that bear a normalised name, and in which field."""
-        if field is None:
-            rows = self._db.execute("SELECT document, field FROM names WHERE name = ?", (name,))
-        else:
-            rows = self._db.execute(
-                "SELECT document, field FROM names WHERE name = ? AND field = ?", (name, field)
-            )
-        return rows.fetchall()
-
-    def frequency(self, term: str) -> int:
-        """Return in how many concepts' front matter a stem occurs; of the empty one, all."""
-        row = self._db.execute(
-            "SELECT documents FROM term_counts WHERE term = ?", (term,)
-        ).fetchone()
-        return row[0] if row else 0
-
-    def postings(self, term: str, among: Sequence[int] | None = None) -> list[tuple[int, Field]]:
-        """Return the documents in whose front matter a stem occurs, and in which field.
-
-        ``among`` limits the look to these documents, however common the stem.
-        """
-        if among is None:
-            return self._db.execute(
-                "SELECT document, field FROM terms WHERE term = ?", (term,)
-            ).fetchall()
-        found: list[tuple[int, Field]] = []
-        for some in batches(among):
-            found += self._db.execute(
-                "SELECT document, field FROM terms WHERE term = ?"
-                f" AND document IN ({','.join('?' * len(some))})",
-                [term, *some],
-            )
-        return found
-
     def documents(self, numbers: Sequence[int], only: Filter | None = None) -> dict[int, Document]:
         """Return documents by number, without those that do not pass the filter."""
-        where, values = _where(only or Filter())
+        where, values = passing(only or Filter())
         found: dict[int, Document] = {}
         for some in batches(numbers):
             rows = self._db.execute(
@@ -158,14 +125,17 @@ class Queries(Ids):
 
     def document_at(self, path: str) -> Document | None:
         """Return the document at a path, with or without its extension."""
-        row = self._db.execute(
-            f"SELECT {_DOCUMENT} FROM documents d WHERE d.path = ? OR d.key = ?", (path, path)
-        ).fetchone()
-        return Document(*row) if row else None
+        keys = dict.fromkeys((path, path.removesuffix(".md"), path.removesuffix(".jsonl")))
+        rows = self._db.execute(
+            f"SELECT {_DOCUMENT} FROM documents d WHERE d.key IN ({','.join('?' * len(keys))})",
+            [*keys],
+        )
+        found = (Document(*row) for row in rows)
+        return next((one for one in found if path in {one.path, one.key}), None)
 
     def newest(self, limit: int, only: Filter) -> list[Document]:
         """Return the newest documents that pass a filter."""
-        where, values = _where(only)
+        where, values = passing(only)
         rows = self._db.execute(
             f"SELECT {_DOCUMENT} FROM documents d WHERE {where}"
             " ORDER BY d.date DESC, d.key LIMIT ?",
@@ -180,7 +150,7 @@ class Queries(Ids):
         """
         if not words:
             return []
-        where, values = _where(only, date=_CHUNK_DATE)
+        where, values = passing(only, date=_CHUNK_DATE)
         join = (
             " JOIN chunks c ON c.id = words.rowid JOIN documents d ON d.id = c.document"
             if only or self._hides
@@ -242,7 +212,7 @@ class Queries(Ids):
 
     def chunks_with(self, hashes: Sequence[str], only: Filter) -> dict[str, list[int]]:
         """Return ``{text hash: [chunk numbers]}`` of the chunks that pass a filter."""
-        where, values = _where(only, date=_CHUNK_DATE)
+        where, values = passing(only, date=_CHUNK_DATE)
         found: dict[str, list[int]] = {}
         for some in batches(hashes):
             rows = self._db.execute(
@@ -283,36 +253,3 @@ class Queries(Ids):
 
 
 _CHUNK_DATE = "coalesce(nullif(c.time, ''), d.date)"
-
-
-def _where(only: Filter, *, date: str = "d.date") -> tuple[str, list[str]]:
-    """Return a condition on `documents d`, always valid, and its values.
-
-    ``date`` is what the dates of the filter are compared with: a session goes
-    over days, so where chunks are looked for, theirs count.
-    """
-    conditions, values = ["1"], []
-    for column in ("kind", "agent"):
-        if getattr(only, column):
-            conditions.append(f"d.{column} = ?")
-            values.append(getattr(only, column))
-    if only.type:
-        conditions.append("d.type = ? COLLATE NOCASE")
-        values.append(only.type)
-    if only.tag:
-        conditions.append("d.id IN (SELECT document FROM tags WHERE tag = ? COLLATE NOCASE)")
-        values.append(only.tag)
-    if only.since:
-        conditions.append(f"{date} >= ?")
-        values.append(only.since)
-    if only.until:
-        conditions.append(f"substr({date}, 1, length(?)) <= ?")
-        values += [only.until, only.until]
-    if only.session:
-        conditions.append("d.kind = 'session' AND instr(d.key, ?)")
-        values.append(only.session)
-    if only.project:
-        conditions.append("(d.project = ? OR d.project LIKE '%/' || ?)")
-        values += [only.project, only.project]
-    # Bytes of an argument that are no UTF-8 come as surrogates, which SQLite refuses.
-    return " AND ".join(conditions), [value.encode(errors="replace").decode() for value in values]

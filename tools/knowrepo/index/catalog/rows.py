@@ -17,6 +17,12 @@ EMBEDDED = "embedded:"
 """What the meta keys begin with that say, of a fingerprint, which texts have vectors."""
 
 Field = Literal["tag", "alias", "title", "type", "path", "description"]
+CALLED: frozenset[Field] = frozenset(("title", "alias", "tag"))
+"""The fields that say what a concept is called; the others say something of it."""
+
+# What of a concept's worth its standing leaves, in hundredths.
+_TRUST = {"deprecated": 50, "draft": 90}
+_SUPERSEDED = 50
 
 
 @dataclass(frozen=True)
@@ -40,6 +46,15 @@ class Document:
     stale_after: str = ""
     stamp: str = ""
     id: int = 0
+
+
+def trust(status: str, superseded_by: str) -> int:
+    """Return what the standing of a document leaves of its worth, in hundredths.
+
+    That it is stale is not in it: that comes with time.
+    """
+    hundredths = _TRUST.get(status, 100)
+    return min(hundredths, _SUPERSEDED) if superseded_by else hundredths
 
 
 class StoredChunk(NamedTuple):

@@ -17,7 +17,8 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from heapq import nlargest
 
-from knowrepo.index.catalog.words import WEIGHTS, Among, Row, batches, forms_of
+from knowrepo.index.catalog.conditions import batches
+from knowrepo.index.catalog.words import WEIGHTS, Among, Row, forms_of
 from knowrepo.index.text import PREFIX, forms
 
 _K1 = 1.2

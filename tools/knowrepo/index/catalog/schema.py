@@ -14,7 +14,7 @@ from knowrepo.index.catalog.scan import Scan
 from knowrepo.index.catalog.words import FullText, Words
 from knowrepo.index.text import ANALYSER
 
-SCHEMA = 3
+SCHEMA = 4
 CHUNK_RULE = 3
 """The version of the rule in `index.chunk`. It stands here because a recall
 compares it and must not import what cuts Markdown."""
@@ -56,17 +56,21 @@ CREATE TABLE tags (
     tag TEXT NOT NULL, document INTEGER NOT NULL, PRIMARY KEY (document, tag)
 ) WITHOUT ROWID;
 CREATE TABLE names (               -- what a whole query may be the name of, normalised
-    name TEXT NOT NULL, field TEXT NOT NULL, document INTEGER NOT NULL,
-    PRIMARY KEY (name, field, document)
+    name TEXT NOT NULL, field TEXT NOT NULL,
+    trust INTEGER NOT NULL,        -- what the standing leaves of the worth, in hundredths
+    date TEXT NOT NULL, path TEXT NOT NULL, document INTEGER NOT NULL,
+    stale_after TEXT NOT NULL,
+    PRIMARY KEY (name, field, trust DESC, date DESC, path)  -- in the order of answers
 ) WITHOUT ROWID;
 CREATE INDEX names_document ON names (document);
 CREATE TABLE terms (               -- stems of a concept's front matter
-    term TEXT NOT NULL, document INTEGER NOT NULL, field TEXT NOT NULL,
-    PRIMARY KEY (term, document, field)
+    document INTEGER NOT NULL, term TEXT NOT NULL, field TEXT NOT NULL,
+    PRIMARY KEY (document, term, field)
 ) WITHOUT ROWID;
-CREATE INDEX terms_document ON terms (document);
-CREATE TABLE term_counts (         -- in how many concepts a stem occurs; the empty one in all
-    term TEXT PRIMARY KEY, documents INTEGER NOT NULL
+CREATE TABLE postings (            -- who holds a stem: bits by document number; see `postings`
+    term TEXT NOT NULL, called INTEGER NOT NULL, block INTEGER NOT NULL,
+    start INTEGER NOT NULL, bits BLOB NOT NULL,
+    PRIMARY KEY (term, called, block)
 ) WITHOUT ROWID;
 CREATE TABLE chunks (
     id INTEGER PRIMARY KEY,
@@ -213,10 +217,12 @@ def copy(connection: sqlite3.Connection, file: Path) -> None:
 
 def version_of(connection: sqlite3.Connection) -> str:
     """Return the version of the tables in a file; empty where there are none of ours."""
-    has_meta = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone()
-    if not has_meta:
-        return ""
-    row = connection.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()
+    try:
+        row = connection.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()
+    except sqlite3.OperationalError as error:
+        if "no such table: meta" in str(error):
+            return ""
+        raise
     return row[0] if row else ""
 
 

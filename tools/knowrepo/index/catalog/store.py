@@ -8,8 +8,9 @@ from itertools import chain, islice
 from operator import attrgetter
 
 from knowrepo.index.catalog import chunks as chunk_tables
+from knowrepo.index.catalog import postings
 from knowrepo.index.catalog.opening import Opened
-from knowrepo.index.catalog.rows import Document, Field, StoredChunk
+from knowrepo.index.catalog.rows import Document, Field, StoredChunk, trust
 from knowrepo.index.catalog.whole import Tables
 
 _FIELDS = tuple(name for name in Document.__dataclass_fields__ if name != "id")
@@ -17,6 +18,7 @@ _values = attrgetter(*_FIELDS)
 _INSERT_DOCUMENT = (
     f"INSERT INTO documents (id, {', '.join(_FIELDS)}) VALUES (?, {', '.join('?' * len(_FIELDS))})"
 )
+_DAY = len("2026-05-01")  # of a date: documents of one day are equally new
 _HELD = 2_000  # chunks of a document that are held in memory; a larger one comes in parts
 
 
@@ -74,19 +76,20 @@ class Catalog(Opened, Tables):
         if tags:
             rows("INSERT INTO tags VALUES (?, ?)", [(tag, number) for tag in tags])
         if names:
+            order = (
+                trust(document.status, document.superseded_by),
+                document.date[:_DAY],
+                document.path,
+            )
             rows(
-                "INSERT OR IGNORE INTO names VALUES (?, ?, ?)", [(*name, number) for name in names]
+                "INSERT OR IGNORE INTO names VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [(*name, *order, number, document.stale_after) for name in names],
             )
         if terms:
             rows(
-                "INSERT OR IGNORE INTO terms VALUES (?, ?, ?)",
-                [(term, number, field) for term, field in terms],
+                "INSERT OR IGNORE INTO terms VALUES (?, ?, ?)", [(number, *term) for term in terms]
             )
-            rows(
-                "INSERT INTO term_counts VALUES (?, 1)"
-                " ON CONFLICT (term) DO UPDATE SET documents = documents + 1",
-                [(term,) for term in {"", *(term for term, _ in terms)}],
-            )
+            postings.add(self._db, number, terms)
         return number
 
     def _forget_front_matter(self, key: str) -> tuple[int | None, str]:
@@ -98,17 +101,8 @@ class Catalog(Opened, Tables):
         tags = self._db.execute(
             "SELECT tag FROM tags WHERE document = ? ORDER BY tag", (number,)
         ).fetchall()
-        self._db.execute(
-            "UPDATE term_counts SET documents = documents - 1 WHERE term IN"
-            " (SELECT term FROM terms WHERE document = ?1 UNION SELECT '' WHERE EXISTS"
-            " (SELECT 1 FROM terms WHERE document = ?1))",
-            (number,),
-        )
-        self._db.execute(
-            "DELETE FROM term_counts WHERE documents = 0"
-            " AND term IN (SELECT term FROM terms WHERE document = ?1 UNION SELECT '')",
-            (number,),
-        )
+        terms = self._db.execute("SELECT term, field FROM terms WHERE document = ?", (number,))
+        postings.remove(self._db, number, terms.fetchall())
         for table, column in (
             ("tags", "document"), ("names", "document"), ("terms", "document"),
             ("documents", "id"),
@@ -161,6 +155,12 @@ class Catalog(Opened, Tables):
             "UPDATE documents SET stamp = ?, date = coalesce(?, date) WHERE key = ?",
             (stamp, date, key),
         )
+        if date is not None:
+            self._db.execute(
+                "UPDATE names SET date = ?"
+                " WHERE document = (SELECT id FROM documents WHERE key = ?)",
+                (date[:_DAY], key),
+            )
 
     def set_meta(self, key: str, value: str) -> None:
         """Keep a value."""

@@ -8,20 +8,17 @@ answers. What the words are, `index.text` says.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple, Protocol, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, Protocol
 
+from knowrepo.index.catalog.conditions import batches
 from knowrepo.index.text import PREFIX, TOKENIZER, forms
 
 WEIGHTS = (2.0, 1.5, 1.0)
 """How much a word counts in the title, in the heading and in the body."""
-MOST_VALUES = 500
-"""Values that are bound in one statement."""
 
 Row = tuple[int, str, str, str]
 """The number of a chunk, and the words of its title, of its heading and of its body."""
-
-_T = TypeVar("_T")
 
 
 class Among(NamedTuple):
@@ -129,9 +126,3 @@ def _any_of(words: Sequence[str]) -> str:
 def forms_of(words: Sequence[str]) -> list[str]:
     """Return the distinct forms of words, in order."""
     return list(dict.fromkeys(form for word in words for form in forms(word)))
-
-
-def batches(items: Sequence[_T], size: int = MOST_VALUES) -> Iterator[Sequence[_T]]:
-    """Yield the items in parts that one statement takes."""
-    for start in range(0, len(items), size):
-        yield items[start : start + size]
