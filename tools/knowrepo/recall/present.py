@@ -20,7 +20,7 @@ from knowrepo.terminal import json_text
 from knowrepo.units import shorten
 
 JSON_VERSION = 1
-A_LINE = 57
+A_LINE = 60
 """Tokens of a line of the compact index by our estimate, which is 50 of a real count."""
 NOTHING = "no confident match"
 _TITLE, _TITLE_AGAIN = 44, 24  # characters of a title, and of one that the reader saw above
@@ -61,7 +61,8 @@ def parts(hit: Hit, *, scored: bool = True, again: bool = False, snippet: str = 
         summary="",
         score=f"score={hit.score:.2f}" if scored else "",
     )
-    return replace(bare, summary=snippet or _fitting(hit.summary, A_LINE - estimate(str(bare))))
+    room = A_LINE - estimate(f"{bare}: ")
+    return replace(bare, summary=snippet or _fitting(hit.summary, room))
 
 
 def line(hit: Hit, *, scored: bool = True, again: bool = False, snippet: str = "") -> str:

@@ -34,7 +34,7 @@ def item(
     told = "".join(
         f"**{_inline(text)}**" if matched else _inline(text) for text, matched in snippet
     )
-    told = told or _inline(line.summary)
+    told = told or _inline(hit.summary)
     return f"{head}: {told}" if told else head
 
 
