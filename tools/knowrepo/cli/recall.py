@@ -26,6 +26,8 @@ from knowrepo.cli.common import (
 )
 from knowrepo.errors import KnowError, UsageError
 
+_LEAST_BUDGET = 100  # tokens: a citation and a few lines
+
 if TYPE_CHECKING:
     from knowrepo.cli.recall_output import Form
     from knowrepo.recall.hits import Hit
@@ -245,5 +247,7 @@ def _check_options(kind: str, form: Form, *, by_id: bool) -> None:
     ]  # what is shown of a hit
     if len(shown) > 1:
         raise UsageError(f"{' and '.join(shown)}: choose one")
+    if 0 < form.budget < _LEAST_BUDGET:
+        raise UsageError(f"--budget {form.budget}: no body fits; give {_LEAST_BUDGET} or more")
     if by_id and (form.snippet or form.budget):
         raise UsageError(f"{shown[0]} goes with a query", hint="--get and --timeline take --full")

@@ -17,8 +17,6 @@ from knowrepo.recall.present import body, text_of
 from knowrepo.recall.tokens import estimate
 from knowrepo.terminal import plain
 
-LEAST = 50
-"""Tokens below which a budget holds no body with its citation."""
 CANDIDATES = 5
 """How many times as many hits are asked for as without a budget."""
 _REST = "\n\n…"
