@@ -212,7 +212,8 @@ def test_markdown_is_a_list_with_quotations(know, filled):
     "arguments",
     [
         ["x", "--format", "yaml"], ["x", "--format", "md", "--json"], ["x", "--full", "--snippet"],
-        ["x", "--budget", "900", "--full"], ["x", "--budget", "9"], ["--get", "a3f2", "--budget", "100"],
+        ["x", "--budget", "900", "--full"], ["x", "--budget", "9"],
+        ["--get", "a3f2", "--budget", "100"],
         ["--timeline", "a3f2", "--snippet"], ["-", "--get", "a3f2"],
     ],
     ids=" ".join,
