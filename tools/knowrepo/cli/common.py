@@ -90,19 +90,25 @@ def repository(repo: Path | None) -> Repository:
     return open_repository(repo)
 
 
-def show(text: str) -> None:
-    """Print a line of the answer; who no longer listens stops no work."""
+def show(text: str, *, styled: bool = False) -> bool:
+    """Print a line of the answer; who no longer listens stops no work.
+
+    Returns whether somebody listens. ``styled`` text is plain already, but for the
+    colours that were put into it.
+    """
     try:
-        _echo(text, err=False)
+        _echo(text, err=False, styled=styled)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return False
+    return True
 
 
-def show_json(value: object, *, indent: int | None = None) -> None:
-    """Print an answer as JSON."""
+def show_json(value: object, *, indent: int | None = None) -> bool:
+    """Print an answer as JSON; returns whether somebody listens."""
     from knowrepo.terminal import json_text
 
-    show(json_text(value, indent=indent))
+    return show(json_text(value, indent=indent))
 
 
 def say(text: str) -> None:
@@ -110,15 +116,16 @@ def say(text: str) -> None:
     _echo(text, err=True)
 
 
-def _echo(text: str, *, err: bool) -> None:
+def _echo(text: str, *, err: bool, styled: bool = False) -> None:
     """Print a line; a bar that is on the screen steps aside, for it lives where lines go."""
+    text = text if styled else plain(text)
     bar = _bars[-1] if _bars and (err or sys.stdout.isatty()) else None
     if bar is None:
-        typer.echo(plain(text), err=err)
+        typer.echo(text, err=err)
         return
     bar.stop()  # which takes it off the screen
     try:
-        typer.echo(plain(text), err=err)
+        typer.echo(text, err=err)
         (sys.stderr if err else sys.stdout).flush()
     finally:
         bar.start()

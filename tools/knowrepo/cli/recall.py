@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,10 +24,14 @@ from knowrepo.cli.common import (
     show,
     show_json,
 )
-from knowrepo.errors import UsageError
+from knowrepo.errors import KnowError, UsageError
+
+_LEAST_BUDGET = 100  # tokens: a citation and a few lines
 
 if TYPE_CHECKING:
+    from knowrepo.cli.recall_output import Form
     from knowrepo.recall.hits import Hit
+    from knowrepo.recall.route import Answer
 
 
 def recall(
@@ -36,6 +42,20 @@ def recall(
     limit: Annotated[
         int, typer.Option("-k", "--limit", metavar="N", min=1, help="Hits at most.")
     ] = 10,
+    snippet: Annotated[
+        bool, typer.Option("--snippet", help="The sentence that matches best, marked.")
+    ] = False,
+    full: Annotated[bool, typer.Option("--full", help="Print bodies at once.")] = False,
+    budget: Annotated[
+        int,
+        typer.Option(
+            "--budget",
+            metavar="TOKENS",
+            min=0,
+            show_default=False,
+            help="As many bodies as fit into so many tokens.",
+        ),
+    ] = 0,
     get: Annotated[
         str, typer.Option("--get", metavar="IDS", help="Print the bodies of these ids (a3f2,b8c1).")
     ] = "",
@@ -48,7 +68,15 @@ def recall(
             "--window", metavar="N", min=0, help="Neighbours on each side, with --timeline."
         ),
     ] = 5,
-    full: Annotated[bool, typer.Option("--full", help="Print bodies at once.")] = False,
+    nearest: Annotated[
+        bool, typer.Option("--all", help="The nearest too, where nothing matches well.")
+    ] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Tell the route, the terms and the scores.")
+    ] = False,
+    format_: Annotated[
+        str, typer.Option("--format", metavar="FORMAT", help="`text`, `json`, `md` or `paths`.")
+    ] = "text",
     as_json: JsonOption = False,
     kind: Annotated[str, typer.Option(metavar="KIND", help="Only `concept` or `session`.")] = "",
     type_: Annotated[
@@ -73,20 +101,24 @@ def recall(
     """Look something up: tags and titles first, then words and meaning.
 
     Prints one line a hit, with an id; --get brings the body of an id, --timeline
-    its neighbours. How the answer came about goes to standard error.
+    its neighbours. How the answer came about goes to standard error. `-` as the
+    query reads queries from standard input, one a line.
 
     \b
     Examples:
       know recall how do we keep secrets out of the archive
       know recall tag:git
       know recall --type Decision "vector store"
+      know recall --snippet database is locked
+      know recall --budget 2000 why do the hooks fail
       know recall --get a3f2,b8c1
       know recall --timeline a3f2 --window 3 --full
+      know recall --json - < queries.txt
       know recall --log --since 30d
     """
+    from knowrepo.cli.recall_output import Form
     from knowrepo.index.catalog import Filter
 
-    _check_options(kind)
     if log or clear_log:
         from knowrepo.cli.recall_log import show_or_clear
 
@@ -94,13 +126,16 @@ def recall(
             raise UsageError("--log takes --since, --until, -k and --json, and no query")
         show_or_clear(repository(repo), since, until, limit, clear=clear_log, as_json=as_json)
         return
+    form = Form(
+        format=_format(format_, as_json=as_json), full=full, snippet=snippet, budget=budget,
+        explain=explain, nearest=nearest, quiet=quiet,
+    )  # fmt: skip
+    _check_options(kind, form, by_id=bool(get or timeline))
     if get or timeline:
         if query or (get and timeline) or not (get + timeline).strip(" ,"):
             raise UsageError("--get takes ids, --timeline one id, and both no query")
-        _look_up(repo, get, timeline, window, full=full, as_json=as_json, noted=not no_log)
+        _look_up(repo, get, timeline, window, form, noted=not no_log)
         return
-    from knowrepo.recall import journal, present, route
-
     here = repository(repo)
     only = Filter(
         kind=kind, type=_text(type_), tag=_text(tag),
@@ -109,33 +144,87 @@ def recall(
     )  # fmt: skip
     if not query and not only:
         raise UsageError("nothing to look for", hint='try: know recall "how do we …"')
-    text = _text(" ".join(query or []))
-    answer = route.recall(here, text, limit=limit, only=only, full=full)
-    lines = [present.as_json(answer, full=full)] if as_json else [*present.text(answer, full=full)]
-    for line in lines:
-        show(line)
-    if not no_log:
-        journal.record(here, answer, printed=sum(map(len, lines)), only=only, bodies=full)
-    if not quiet:
-        for note in answer.notes:
-            say(f"note: {note}")
-        say(present.trail(answer))
+
+    def ask(text: str) -> Answer:
+        from knowrepo.recall import budget as budgets
+        from knowrepo.recall import route
+
+        most = limit * budgets.CANDIDATES if form.budget else limit
+        return route.recall(here, text, limit=most, only=only, full=form.needs_text)
+
+    def answered(answer: Answer) -> bool:
+        from knowrepo.cli.recall_output import print_answer
+        from knowrepo.recall import journal
+
+        printed = print_answer(answer, form)
+        if not no_log:
+            journal.record(
+                here, printed.answer, printed=printed.characters, only=only, bodies=form.bodies
+            )
+        return printed.heard
+
+    if query == ["-"]:
+        _ask_each(ask, answered, form)
+    else:
+        answered(ask(_text(" ".join(query or []))))
+
+
+def _ask_each(ask: Callable[[str], Answer], answered: Callable[[Answer], bool], form: Form) -> None:
+    """Answer the queries of standard input one by one, as they come; 1 where one failed.
+
+    Each answer is written before the next query is read, so that another program can
+    ask and read in turns. What cannot be answered is said, and the next is asked.
+    """
+    from dataclasses import replace
+
+    code = 0
+    noted: set[str] = set()
+    for query in _queries():
+        if form.format in {"text", "md"} and not show(f"> {query}"):
+            break
+        try:
+            answer = ask(query)
+        except (KnowError, OSError) as error:
+            code = 1
+            heard = _tell_failure(query, error, form)
+        else:
+            new = [note for note in answer.notes if note not in noted]
+            noted.update(new)
+            once = answer if form.format == "json" else replace(answer, notes=new)
+            heard = answered(once)
+        if not heard or (form.format != "json" and not show("")):
+            break
+    if code:
+        raise typer.Exit(code)
+
+
+def _tell_failure(query: str, error: KnowError | OSError, form: Form) -> bool:
+    """Say why a query has no answer; returns whether somebody listens still."""
+    message, hint = getattr(error, "message", "") or str(error), getattr(error, "hint", "")
+    say(f"know: {query}: {message}" + (f"; {hint}" if hint else ""))
+    if form.format != "json":
+        return True
+    from knowrepo.recall.present import JSON_VERSION
+
+    return show_json({"version": JSON_VERSION, "query": query, "error": message, "hint": hint})
+
+
+def _queries() -> Iterator[str]:
+    """Yield the lines of standard input that say something."""
+    for line in sys.stdin.buffer if sys.stdin else ():
+        query = line.decode("utf-8", "replace").lstrip("\ufeff").strip()
+        if query:
+            yield query
 
 
 def _look_up(
-    repo: Path | None,
-    get: str,
-    timeline: str,
-    window: int,
-    *,
-    full: bool,
-    as_json: bool,
-    noted: bool,
+    repo: Path | None, get: str, timeline: str, window: int, form: Form, *, noted: bool
 ) -> None:
     """Print bodies or neighbours; exits with 1 where an id names nothing."""
-    from knowrepo.recall import ids, journal, opening, present
+    from knowrepo.cli.recall_output import print_found
+    from knowrepo.recall import ids, journal, opening
 
-    missing: list[str] = []
+    missing: dict[str, str] = {}
     at, code = -1, 0
     hits: list[Hit] = []
     asked: list[str] = []
@@ -149,22 +238,16 @@ def _look_up(
             try:
                 hits.append(ids.with_text(catalog, ids.resolve(catalog, given)))
             except (ids.NoMatchError, ids.MalformedError) as error:
-                missing.append(
+                missing[given] = (
                     f"know: {error.message}; {error.hint}" if error.hint else error.message
                 )
                 code = max(code, error.exit_code)
-    bodies = full or not timeline
-    if as_json:
-        found = [present.fields(hit, full=bodies) for hit in hits]
-        show_json({"version": present.JSON_VERSION, "hits": found})
-    else:
-        for index, hit in enumerate(hits):
-            mark = "> " if index == at else "  " if timeline and not bodies else ""
-            show(mark + (present.body(hit) if bodies else present.line(hit, scored=False)))
+    form = form._replace(full=form.full or not timeline)
+    print_found(hits, form, at, list(missing))
     if noted:
-        read = sum(len(hit.text) for hit in hits) if bodies else 0
+        read = sum(len(hit.text) for hit in hits) if form.full else 0
         journal.opened(here, asked or [hit.uid for hit in hits], printed=read)
-    for note in [*opened.notes, *missing]:
+    for note in [*opened.notes, *missing.values()]:
         say(note)
     if missing:
         raise typer.Exit(code)
@@ -175,6 +258,25 @@ def _text(argument: str) -> str:
     return argument.encode("utf-8", "replace").decode()
 
 
-def _check_options(kind: str) -> None:
+def _format(named: str, *, as_json: bool) -> str:
+    from knowrepo.cli.recall_output import FORMATS
+
+    if named not in FORMATS:
+        raise UsageError(f"--format {named}: none of {', '.join(FORMATS)}")
+    if as_json and named not in {"text", "json"}:
+        raise UsageError(f"--json and --format {named}: choose one")
+    return "json" if as_json else named
+
+
+def _check_options(kind: str, form: Form, *, by_id: bool) -> None:
     if kind not in {"", "concept", "session"}:
         raise UsageError(f"--kind {kind}: neither `concept` nor `session`")
+    shown = [
+        f"--{name}" for name in ("snippet", "full", "budget") if getattr(form, name)
+    ]  # what is shown of a hit
+    if len(shown) > 1:
+        raise UsageError(f"{' and '.join(shown)}: choose one")
+    if 0 < form.budget < _LEAST_BUDGET:
+        raise UsageError(f"--budget {form.budget}: no body fits; give {_LEAST_BUDGET} or more")
+    if by_id and (form.snippet or form.budget):
+        raise UsageError(f"{shown[0]} goes with a query", hint="--get and --timeline take --full")

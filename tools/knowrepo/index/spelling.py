@@ -15,7 +15,7 @@ end with. So whoever splits words at ASCII punctuation gets them back.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 from unicodedata import category
@@ -69,6 +69,49 @@ def words_of(token: str) -> list[Word]:
         else:
             found += (word for run in _any_run().findall(piece) if (word := _word(run)))
     return found
+
+
+def placed(token: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+    """Yield the words of ``token``, each by all its names with where it starts and ends in it.
+
+    After an identifier come its parts. They are the words of `words_of`, for whoever
+    shows what was found.
+    """
+    text, origins = (token, range(len(token) + 1)) if token.isascii() else _origins(token)
+    for start, end, word in _placed(text):
+        names = tuple(filter(None, (word.whole, *word.others)))
+        yield origins[start], origins[end], names
+        part_start = start
+        for part in word.parts:
+            at = text.lower().find(part, part_start, end)
+            if at >= 0:
+                part_start = at + len(part)
+                yield origins[at], origins[part_start], (part,)
+
+
+def _placed(text: str) -> Iterator[tuple[int, int, Word]]:
+    """Yield the words of what is plain already, each with its place."""
+    start = 0
+    for piece in (text,) if text.isascii() else _unspaced().split(text):
+        if not piece.isascii() and _unspaced().fullmatch(piece):
+            for at, word in enumerate(_pairs(piece), start):
+                yield at, at + len(word.whole), word
+        else:
+            pattern = _ASCII_RUN if piece.isascii() else _any_run()
+            for run in pattern.finditer(piece):
+                word_or_none = _word(run[0])
+                if word_or_none:
+                    yield start + run.start(), start + run.end(), word_or_none
+        start += len(piece)
+
+
+def _origins(token: str) -> tuple[str, Sequence[int]]:
+    """Return ``token`` plain, and for each character, and its end, where it comes from."""
+    text = plain(token)
+    origins = [at for at, character in enumerate(token) for _ in plain(character)]
+    if len(origins) != len(text):  # characters that only together are one
+        return text, [0] * len(text) + [len(token)]
+    return text, [*origins, len(token)]
 
 
 def name_parts(text: str) -> list[str]:

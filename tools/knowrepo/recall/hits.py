@@ -7,14 +7,12 @@ the one-line summary, and what its standing (draft, superseded, stale) is worth.
 from __future__ import annotations
 
 import posixpath
-import re
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from knowrepo.index.catalog import Catalog, Document, StoredChunk, trust
-from knowrepo.units import shorten
+from knowrepo.recall import shown
 
-_SPEAKER = re.compile(r"^(?:User|Assistant|Output): ")
 _MARKED = frozenset(("deprecated", "draft"))
 _DIGITS = 8  # of a session's id that are shown, where they tell it
 _STALE = 80  # hundredths of a score that are left to what is stale
@@ -40,15 +38,15 @@ class Hit:
     text: str = ""
     also: tuple[str, ...] = ()  # ids of hits that say the same, and stand in for by this one
     evidence: dict[str, float] = field(default_factory=dict)  # the scores that made `score`
+    place: int = -1  # among the chunks of its document; -1 where it is the whole of it
 
 
 def document_hit(catalog: Catalog, document: Document, score: float) -> Hit:
     """Return a whole document as a hit."""
-    summary = document.description
-    if not summary:
-        first = catalog.first_chunk(document.id)
-        summary = first.text if first else ""
-    return _hit(catalog, document, document.uid, score, summary)
+    found = _hit(catalog, document, document.uid, score, document.description)
+    if not found.summary and (first := catalog.first_chunk(document.id)):
+        found = replace(found, summary=_summary(document, first.text))
+    return found
 
 
 def chunk_hit(catalog: Catalog, document: Document, chunk: StoredChunk, score: float) -> Hit:
@@ -59,6 +57,7 @@ def chunk_hit(catalog: Catalog, document: Document, chunk: StoredChunk, score: f
         date=(chunk.time or document.date)[:10],
         line=chunk.line,
         text=chunk.text,
+        place=chunk.seq,
     )
 
 
@@ -73,10 +72,14 @@ def _hit(catalog: Catalog, document: Document, uid: str, score: float, summary: 
         title=document.title,
         heading="",
         date=document.date[:10],
-        summary=shorten(_SPEAKER.sub("", summary), 80),
+        summary=_summary(document, summary),
         score=round(score, 4),
         marks=_marks(document),
     )
+
+
+def _summary(document: Document, text: str) -> str:
+    return shown.summary(text, title=document.title, concept=document.kind == "concept")
 
 
 def _shown_path(catalog: Catalog, document: Document) -> str:
@@ -85,7 +88,10 @@ def _shown_path(catalog: Catalog, document: Document) -> str:
         return rest
     # agent/ and the first digits of a uuid; a sub-agent's parent is told likewise
     above, _, own = document.key.rpartition("/")
-    told = catalog.shown_key(document.key, len(document.key) - len(own) + _DIGITS)[len(above) :]
+    shortest = len(document.key) - len(own) + _DIGITS
+    # Below `agent/id` lie its sub-agents, which its name is not to be told from.
+    cut = catalog.shown_key if above.count("/") > 1 else catalog.shown_folder
+    told = cut(document.key, shortest)[len(above) :]
     _, _, parent = above.removeprefix(f"{folder}/").partition("/")
     if parent:
         above = catalog.shown_folder(above, len(above) - len(parent) + _DIGITS)
