@@ -160,6 +160,7 @@ class WordEmbedder:
 
     def __init__(self, fingerprint: str = "words", dimension: int = 64) -> None:
         self.fingerprint = fingerprint
+        self.language = ""
         self.dimension = dimension
         self.passages: list[str] = []
 

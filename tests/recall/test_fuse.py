@@ -3,42 +3,68 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knowrepo.recall.fuse import LEAST_WEIGHT, MOST_WEIGHT, fuse, semantic_weight
+from knowrepo.recall.evidence import Evidence
+from knowrepo.recall.fuse import LEAST_CONFIDENCE, Meaning, confidence, parts, score
 
-SCORED = st.dictionaries(st.integers(1, 30), st.floats(-1, 50), max_size=12).map(
-    lambda scores: sorted(scores.items(), key=lambda item: -item[1])
+SHARE = st.floats(0, 1)
+EVIDENCE = st.builds(Evidence, SHARE, SHARE, SHARE, SHARE, SHARE, SHARE)
+MEANING = st.builds(
+    Meaning, st.floats(-1, 1), st.floats(-0.2, 0.5), st.floats(0, 0.3), st.booleans()
 )
 
 
-def test_meaning_weighs_more_the_fewer_words_are_found():
-    weights = [semantic_weight(coverage / 10) for coverage in range(11)]
-    assert weights == sorted(weights, reverse=True)
-    assert (weights[0], weights[-1]) == (MOST_WEIGHT, LEAST_WEIGHT)
+def worth(words: Evidence, meaning: Meaning | None = None, **others: float) -> float:
+    return score(parts(words, meaning, **others))
 
 
-def test_one_layer_alone_keeps_its_order():
-    scored = [(3, 9.0), (1, 5.0), (2, 4.0)]
-    assert [chunk for chunk, _ in fuse(scored, [], 0.5)] == [3, 1, 2]
-    assert [chunk for chunk, _ in fuse([], scored, 0.5)] == [3, 1, 2]
-    assert fuse([], [], 0.5) == []
+def test_a_chunk_that_holds_all_words_together_has_about_the_full_score():
+    assert worth(Evidence(1, 1, 1, 1, 1, 1)) == 1.0
+    assert worth(Evidence()) == 0.0
 
 
-def test_what_both_layers_put_first_is_first():
-    lexical = [(1, 9.0), (2, 8.0), (3, 1.0)]
-    semantic = [(1, 0.9), (3, 0.8), (2, 0.1)]
-    assert fuse(lexical, semantic, 0.5)[0] == (1, 1.0)
+def test_where_hardly_a_word_is_found_the_vectors_lead():
+    near, far = Meaning(0.6, 0.1, 0.1), Meaning(0.1, 0.1, 0.1)
+    assert worth(Evidence(words=0.15), far) < worth(Evidence(), near)
 
 
-def test_what_only_the_vectors_know_leads_where_no_word_is_found():
-    lexical, semantic = [(1, 2.0), (2, 1.0)], [(9, 0.6), (1, 0.1)]
-    assert fuse(lexical, semantic, MOST_WEIGHT)[0][0] == 9
-    assert fuse(lexical, semantic, LEAST_WEIGHT)[0][0] == 1
+def test_where_all_words_are_found_together_the_vectors_only_order():
+    near, far = Meaning(0.6, 0.1, 0.1), Meaning(0.1, 0.1, 0.1)
+    held = Evidence(words=0.6, document=0.8, together=0.6, coverage=1.0)
+    assert worth(held, far) > worth(Evidence(), near)
+    assert worth(held, near) > worth(held, far)
 
 
-@given(SCORED, SCORED, st.floats(0, 1))
-def test_nothing_is_lost_and_scores_lie_between_0_and_1(lexical, semantic, weight):
-    fused = fuse(lexical, semantic, weight)
-    assert {chunk for chunk, _ in fused} == {c for c, _ in lexical} | {c for c, _ in semantic}
-    scores = [score for _, score in fused]
-    assert scores == sorted(scores, reverse=True)
-    assert all(-1e-9 <= score <= 1 + 1e-9 for score in scores)
+def test_meaning_counts_less_for_a_language_that_the_model_was_not_made_for():
+    assert (
+        0
+        < worth(Evidence(), Meaning(0.6, 0.1, 0.1, foreign=True))
+        < worth(Evidence(), Meaning(0.6, 0.1, 0.1))
+    )
+
+
+def test_a_date_that_was_asked_for_outweighs_a_few_words():
+    assert worth(Evidence(words=0.3), dates=1.0) > worth(Evidence(words=0.6))
+
+
+@given(EVIDENCE, MEANING, SHARE, SHARE)
+def test_more_evidence_never_costs_a_chunk_its_place(words, meaning, dates, front_matter):
+    least = worth(words, meaning, dates=dates, front_matter=front_matter)
+    assert worth(words, meaning, dates=1.0, front_matter=1.0) >= least
+    for name in Evidence._fields:
+        more = words._replace(**{name: 1.0})
+        assert worth(more, meaning, dates=dates, front_matter=front_matter) >= least - 1e-12
+
+
+@given(EVIDENCE, MEANING)
+def test_confidence_is_a_probability_and_grows_with_the_words(words, meaning):
+    for near in (None, meaning):
+        found = confidence(words, near)
+        assert 0 < found < 1
+        assert confidence(words._replace(coverage=1.0), near) >= found
+
+
+def test_what_shares_neither_words_nor_meaning_is_not_confident():
+    assert confidence(Evidence(coverage=0.1), Meaning(0.15, 0.1, 0.1)) < LEAST_CONFIDENCE
+    assert confidence(Evidence(coverage=0.05), None) < LEAST_CONFIDENCE
+    assert confidence(Evidence(coverage=0.9), Meaning(0.5, 0.1, 0.1)) > 0.5
+    assert confidence(Evidence(coverage=0.9), None) > 0.5

@@ -18,6 +18,7 @@ class StandIn:
 
     def __init__(self, fingerprint: str = "stand-in", dimension: int = DIMENSION) -> None:
         self.fingerprint = fingerprint
+        self.language = ""
         self.dimension = dimension
         self.passages = 0
 

@@ -46,6 +46,8 @@ class Embedder(Protocol):
     fingerprint: str
     """Names everything that decides the vectors: vectors of two never meet."""
     dimension: int
+    language: str
+    """The only language that the model was made for (ISO 639-1), or empty."""
 
     def embed_passage(self, passage: Passage) -> list[Vector]:
         """Return a vector for each part of a passage; most have one part."""
@@ -127,6 +129,7 @@ class LlamaEmbedder:
                 hint=f"known are: {', '.join(POOLINGS)}",
             )
         self.fingerprint = fingerprint(model)
+        self.language = model.language
         self._model = model
         lib = llama.binding()
         self._weights = llama.load(model.path)

@@ -57,6 +57,7 @@ class EndpointEmbedder:
         self, model: Model, *, vectors: Path | None = None, seconds: float = ENDPOINT_SECONDS
     ) -> None:
         self.fingerprint = fingerprint(model)
+        self.language = model.language
         self._model = model
         self._post = _Posts(model.endpoint, seconds)
         self._size = _FEWEST_TEXTS

@@ -1,53 +1,90 @@
-"""Joining lexical and semantic scores into one ranking.
+"""Joining what the words, the vectors, the dates and the front matter say into one score.
 
-Owns the arithmetic, and nothing else: pure functions of scores. Ranks say too
-little (a weak second is a second), so scores are joined: each layer's are
-brought to 0..1 and added with a weight. Where the words of the query are found
-together, the vectors only help to order; where they are not, the vectors lead.
+Owns the weights, and nothing else: pure functions of evidence. The words say how
+much of the query a chunk holds, of all that was asked, not of what the best chunk
+has. So where the words of the query are hardly found they weigh little by
+themselves, and the vectors lead; where they are found together, the vectors only
+help to order. How the weights were found is in the concept `weights-of-evidence`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from typing import NamedTuple
 
-Scored = Sequence[tuple[int, float]]
-"""(chunk, score), best first."""
-
-LEAST_WEIGHT, MOST_WEIGHT = 0.2, 0.8
-"""The weight of the semantic layer where the query's words are all found, and where none is."""
-ALL_FOUND, NONE_FOUND = 0.75, 0.35
-"""The coverage at which these weights are reached; between, the weight is linear."""
+from knowrepo.recall.evidence import Evidence
 
 
-def semantic_weight(coverage: float) -> float:
-    """Return the weight of the semantic layer for a query.
+class Weights(NamedTuple):
+    """How much each kind of evidence counts, where all of it would be there."""
 
-    ``coverage`` is how much of the query's weight the best lexical hit holds, 0 to 1.
+    words: float = 1.4
+    document: float = 0.45
+    title: float = 0.65
+    heading: float = 0.3
+    together: float = 0.5
+    meaning: float = 1.0
+    dates: float = 1.5
+    front_matter: float = 0.4
+
+
+WEIGHTS = Weights()
+_DEVIATIONS = 6.0
+"""Standard deviations above the mean cosine of a query at which meaning is full."""
+_FOREIGN = 0.3
+"""What counts of the meaning of a query in a language that the model was not made for."""
+_WHOLE = WEIGHTS.words + WEIGHTS.document + WEIGHTS.title + WEIGHTS.heading + WEIGHTS.together
+_SLOPE, _OFFSET = 5.7, 5.4
+"""Of the confidence: even odds where the words' share and the cosine add up to 0.95."""
+LEAST_CONFIDENCE = 0.04
+"""Below it nothing is shown unasked: at most one in a hundred right answers had less."""
+
+
+class Meaning(NamedTuple):
+    """What the vectors say of a chunk: its cosine, and the mean and deviation of all.
+
+    ``foreign``: the query is of a language that the model was not made for.
     """
-    share = (ALL_FOUND - coverage) / (ALL_FOUND - NONE_FOUND)
-    return LEAST_WEIGHT + (MOST_WEIGHT - LEAST_WEIGHT) * min(1.0, max(0.0, share))
+
+    cosine: float
+    mean: float
+    deviation: float
+    foreign: bool = False
+
+    @property
+    def share(self) -> float:
+        """How far above the mean the chunk is, 1 at six deviations; less for a foreign query."""
+        share = (self.cosine - self.mean) / max(self.deviation, 1e-6) / _DEVIATIONS
+        return share * (_FOREIGN if self.foreign else 1.0)
 
 
-def fuse(lexical: Scored, semantic: Scored, weight: float) -> list[tuple[int, float]]:
-    """Return (chunk, score between 0 and 1), best first; ``weight`` is the semantic layer's."""
-    if not semantic:
-        weight = 0.0
-    if not lexical:
-        weight = 1.0
-    words, meaning = _normalised(lexical), _normalised(semantic)
-    scores = {
-        chunk: (1 - weight) * words.get(chunk, 0.0) + weight * meaning.get(chunk, 0.0)
-        for chunk in {**words, **meaning}
+def parts(
+    words: Evidence, meaning: Meaning | None, *, dates: float = 0.0, front_matter: float = 0.0
+) -> dict[str, float]:
+    """Return what each kind of evidence adds to the score of a chunk."""
+    shares = Weights(
+        words.words, words.document, words.title, words.heading, words.together,
+        meaning.share if meaning else 0.0, dates, front_matter,
+    )  # fmt: skip
+    return {
+        name: weight * share
+        for name, weight, share in zip(Weights._fields, WEIGHTS, shares, strict=True)
     }
-    return sorted(scores.items(), key=lambda item: (-item[1], item[0]))
 
 
-def _normalised(scored: Scored) -> dict[int, float]:
-    """Bring scores to 0..1: the best is 1, the worst of the candidates is 0."""
-    if not scored:
-        return {}
-    values = [score for _, score in scored]
-    low, high = min(values), max(values)
-    if high == low:
-        return {chunk: 1.0 for chunk, _ in scored}
-    return {chunk: (score - low) / (high - low) for chunk, score in scored}
+def score(given: dict[str, float]) -> float:
+    """Return the score of a chunk, about 0 to 1: 1 where all words and the meaning fit."""
+    return sum(given.values()) / _WHOLE
+
+
+def confidence(words: Evidence, meaning: Meaning | None) -> float:
+    """Return how sure it is that the best chunk answers, 0 to 1.
+
+    Calibrated on labelled queries, as many with an answer as without. Without
+    vectors, or for a language that the model was not made for, words alone tell.
+    """
+    if meaning is None or meaning.foreign:
+        told = 0.3 + 1.2 * words.coverage
+    else:
+        told = words.coverage + meaning.cosine
+    return 1 / (1 + math.exp(_OFFSET - _SLOPE * told))

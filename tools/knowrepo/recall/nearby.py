@@ -8,7 +8,7 @@ caller looks for it beside the words that were typed, and says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from string import ascii_lowercase
 
 from knowrepo.index.catalog import Catalog
@@ -26,12 +26,15 @@ _ROW = 32  # characters that Unicode sets in a row: an alphabet begins with one
 _NARROW = 6  # letters from which three must begin alike, not two: fewer terms to go through
 
 
-def near(catalog: Catalog, words: Iterable[str]) -> dict[str, tuple[Term, ...]]:
+def near(
+    catalog: Catalog, words: Iterable[str], held: Collection[str] = ()
+) -> dict[str, tuple[Term, ...]]:
     """Return the nearest spellings of those words of a query that no chunk holds.
 
     ``words`` are those of `index.text.content_words`. The nearest come first,
     the commonest of them before the others. A word that nothing is near to is
-    left out, as are numbers, hashes, and names with digits.
+    left out, as are numbers, hashes, and names with digits. Of those in ``held`` it
+    is known that a chunk holds them.
     """
     asked = list(words)
     found: dict[str, tuple[Term, ...]] = {}
@@ -39,7 +42,7 @@ def near(catalog: Catalog, words: Iterable[str]) -> dict[str, tuple[Term, ...]]:
     for word in asked:
         if not _may_hold_a_slip(word) or _is_made_of(word, asked):
             continue
-        if catalog.chunk_frequency(word):
+        if word in held or catalog.chunk_frequency(word):
             continue
         unknown += 1
         if unknown > MOST_UNKNOWN:

@@ -14,15 +14,12 @@ from knowrepo.git.layout import Repository
 from knowrepo.index.catalog import Catalog, Filter
 from knowrepo.index.text import content_words
 from knowrepo.recall import structured
-from knowrepo.recall.hits import Hit, chunk_hit, document_hit, standing
+from knowrepo.recall.hits import Hit, document_hit
 from knowrepo.recall.ids import named_id, resolve, with_text
 from knowrepo.recall.opening import Opened, current
 
 if TYPE_CHECKING:
     from knowrepo.index.embed import Embedder
-
-A_DOCUMENT = 2
-"""Hits of one document at most."""
 
 
 @dataclass(frozen=True)
@@ -84,53 +81,40 @@ def _route(
     named = named_id(query)
     if named:
         return Answer(query, "structured", "id", [resolve(catalog, named)])
-    known = _structured(catalog, query, limit, only)
-    if known is not None:
-        return known
+    asked = structured.ask(catalog, query, only, most=limit)
+    if asked.matches or asked.exact:
+        return _structured(catalog, query, limit, asked)
     if not content_words(query):
         hits = [document_hit(catalog, d, 0.0) for d in catalog.newest(limit, only)]
         return Answer(query, "newest", "no word to look for", hits)
     if opened.partial:
         return Answer(query, "structured", "the tag index knows nothing of it", [])
+    from knowrepo.recall.fuse import LEAST_CONFIDENCE
+    from knowrepo.recall.gather import gather
     from knowrepo.recall.search import search
 
-    found = search(repository, catalog, query, only, embedder=embedder, words_only=words_only)
+    found = search(
+        repository, catalog, query, only, embedder=embedder, words_only=words_only,
+        front_matter={match.document: match.score for match in asked.near},
+    )  # fmt: skip
     return Answer(
         query,
         found.route,
         found.reason,
-        _hits(catalog, found.ranked, limit),
+        gather(catalog, found.ranked, limit, found.evidence),
         pending=found.pending,
         notes=[found.note] if found.note else [],
+        confidence=round(found.confidence, 4),
+        confident=found.confidence >= LEAST_CONFIDENCE,
+        explanation=found.explanation,
     )
 
 
-def _structured(catalog: Catalog, query: str, limit: int, only: Filter) -> Answer | None:
-    """Return what the structured layer answers, or None where it does not know."""
-    answer = structured.ask(catalog, query, only, most=limit)
-    if not answer.matches and not answer.exact:
-        return None
+def _structured(
+    catalog: Catalog, query: str, limit: int, answer: structured.StructuredAnswer
+) -> Answer:
+    """Return what the structured layer answers."""
     matches = answer.matches[:limit]
     documents = catalog.documents([match.document for match in matches])
     hits = [document_hit(catalog, documents[match.document], match.score) for match in matches]
     return Answer(query, "structured", answer.reason, hits, confidence=answer.confidence)
-
-
-def _hits(catalog: Catalog, ranked: list[tuple[int, float]], limit: int) -> list[Hit]:
-    """Turn the best chunks into hits, not too many of one document."""
-    candidates = ranked[: max(100, limit * 10)]
-    chunks = catalog.chunks([number for number, _ in candidates])
-    documents = catalog.documents(list({chunk.document for chunk in chunks.values()}))
-    worth = {
-        number: score * standing(documents[chunks[number].document]) for number, score in candidates
-    }
-    taken: dict[int, int] = {}
-    hits: list[Hit] = []
-    for number in sorted(worth, key=lambda n: -worth[n]):
-        chunk = chunks[number]
-        taken[chunk.document] = taken.get(chunk.document, 0) + 1
-        if taken[chunk.document] <= A_DOCUMENT:
-            hits.append(chunk_hit(catalog, documents[chunk.document], chunk, worth[number]))
-        if len(hits) == limit:
-            break
-    return hits

@@ -1,14 +1,15 @@
-"""The hybrid layer: words by BM25 and meaning by vectors, over all chunks.
+"""The hybrid layer: words, meaning, dates and front matter, over all chunks.
 
-Owns the fusion of the two. Without vectors it is lexical, and says why; which
-vectors there are is `semantic`'s business.
+Owns which chunks are looked at and that each has all the evidence there is of it.
+What each kind of evidence is worth, `fuse` says. Without vectors the layer is
+lexical, and says why; which vectors there are is `semantic`'s business.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date
 from typing import TYPE_CHECKING
 
 from knowrepo.errors import KnowError
@@ -16,10 +17,11 @@ from knowrepo.git.layout import Repository
 from knowrepo.index.catalog import Catalog, Filter
 from knowrepo.index.text import content_words
 from knowrepo.recall import fuse
+from knowrepo.recall.dates import near_dates
+from knowrepo.recall.evidence import Lexical, look_for
 from knowrepo.recall.rerank import reranked
 from knowrepo.recall.semantic import Meaning, semantic
-from knowrepo.recall.spread import CANDIDATES, OVERFETCH, spread
-from knowrepo.units import count
+from knowrepo.recall.spread import spread
 
 if TYPE_CHECKING:
     from knowrepo.index.embed import Embedder
@@ -33,7 +35,8 @@ class Searched:
     """What the layer found: (chunk, score), best first.
 
     ``route`` is hybrid, or lexical where there were no vectors; ``note`` says
-    why. ``pending`` counts the texts that have no vector yet.
+    why. ``pending`` counts the texts that have no vector yet. ``evidence`` tells
+    what made the score of each chunk, ``explanation`` what was made of the query.
     """
 
     ranked: list[tuple[int, float]]
@@ -41,6 +44,9 @@ class Searched:
     reason: str
     note: str = ""
     pending: int = 0
+    confidence: float = 0.0
+    evidence: dict[int, dict[str, float]] = field(default_factory=dict)
+    explanation: dict[str, object] = field(default_factory=dict)
 
 
 def search(
@@ -51,31 +57,95 @@ def search(
     *,
     embedder: Embedder | None = None,
     words_only: bool = False,
+    front_matter: Mapping[int, float] | None = None,
+    today: date | None = None,
 ) -> Searched:
     """Search all chunks that pass the filter.
 
     ``embedder`` is used where one is loaded already, else the user's model is;
-    with ``words_only`` none is.
+    with ``words_only`` none is. ``front_matter`` is how well that of a document
+    fits, 0 to 1, where it did not suffice for an answer. ``today`` is what "last
+    week" counts from, today in UTC if not given.
     """
     words = content_words(query)[:MOST_WORDS]
-    lexical = spread(catalog, catalog.lexical(words, CANDIDATES * OVERFETCH, only))
     try:
         meaning = (
             Meaning([]) if words_only else semantic(repository, catalog, query, only, embedder)
         )
     except KnowError as error:  # a model or a segment that cannot be used costs meaning, not words
         meaning = Meaning([], note=f"{error.message}; {error.hint}".rstrip("; "))
-    if not meaning.scored:
-        ranked = fuse.fuse(lexical, [], 0.0)
-        reason = count(len(words), "word")
-        found = Searched(ranked, "lexical", reason, meaning.note, meaning.pending)
-        return _looked_at_again(catalog, query, found)
-    coverage = _coverage(catalog, words, [chunk for chunk, _ in lexical[:3]])
-    weight = fuse.semantic_weight(coverage)
-    ranked = fuse.fuse(lexical, meaning.scored, weight)
-    reason = f"words cover {coverage:.0%}, meaning weighs {weight:.0%}"
-    found = Searched(ranked, "hybrid", reason, meaning.note, meaning.pending)
+    lexical = look_for(
+        catalog, words, only, [chunk for chunk, _ in spread(catalog, meaning.scored)]
+    )
+    dates = near_dates(catalog, query, lexical.places, only, today or _today())
+    cosines = dict(meaning.scored)
+    # What is not among the nearest is about as near as the last of them, or less.
+    least = meaning.scored[-1][1] if meaning.scored else 0.0
+    scores: dict[int, float] = {}
+    evidence: dict[int, dict[str, float]] = {}
+    for chunk, place in lexical.places.items():
+        evidence[chunk] = fuse.parts(
+            lexical.evidence[chunk],
+            _of(meaning, cosines.get(chunk, least)),
+            dates=dates.near.get(chunk, 0.0),
+            front_matter=(front_matter or {}).get(place.document, 0.0),
+        )
+        scores[chunk] = fuse.score(evidence[chunk])
+    ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+    found = _told(ranked, lexical, meaning, cosines, least)
+    found = replace(
+        found, evidence=evidence, explanation=_explanation(lexical, dates.said, meaning)
+    )
     return _looked_at_again(catalog, query, found)
+
+
+def _today() -> date:
+    from datetime import UTC, datetime
+
+    return datetime.now(UTC).date()
+
+
+def _of(meaning: Meaning, cosine: float) -> fuse.Meaning | None:
+    if not meaning.scored:
+        return None
+    return fuse.Meaning(cosine, meaning.mean, meaning.deviation, meaning.foreign)
+
+
+def _told(
+    ranked: list[tuple[int, float]],
+    lexical: Lexical,
+    meaning: Meaning,
+    cosines: Mapping[int, float],
+    least: float,
+) -> Searched:
+    """Return what was found, with the route, why, and how sure it is."""
+    route = "hybrid" if meaning.scored else "lexical"
+    if not ranked:
+        return Searched([], route, "no word is found", meaning.note, meaning.pending)
+    best = ranked[0][0]
+    words, near = lexical.evidence[best], _of(meaning, cosines.get(best, least))
+    reason = f"the first holds {words.coverage:.0%} of the words' weight"
+    if near is not None:
+        reason += f", its cosine is {near.cosine:.2f}"
+    confidence = fuse.confidence(words, near)
+    return Searched(ranked, route, reason, meaning.note, meaning.pending, confidence)
+
+
+def _explanation(lexical: Lexical, said: str, meaning: Meaning) -> dict[str, object]:
+    told: dict[str, object] = {"candidates": len(lexical.places)}
+    if lexical.respelled:
+        told["respelled"] = {
+            str(word): [str(term) for term in terms] for word, terms in lexical.respelled.items()
+        }
+    if said:
+        told["dates"] = said
+    if meaning.scored:
+        told["cosines"] = {
+            "mean": round(meaning.mean, 3), "deviation": round(meaning.deviation, 3)
+        }  # fmt: skip
+    if meaning.foreign:
+        told["language"] = "not the model's: meaning counts less"
+    return told
 
 
 def _looked_at_again(catalog: Catalog, query: str, found: Searched) -> Searched:
@@ -89,19 +159,3 @@ def _looked_at_again(catalog: Catalog, query: str, found: Searched) -> Searched:
         "; ".join(filter(None, two)) for two in ((found.reason, how), (found.note, fault))
     )
     return replace(found, ranked=ranked, reason=reason, note=note)
-
-
-def _coverage(catalog: Catalog, words: Sequence[str], chunks: list[int]) -> float:
-    """Return how much of a query's weight the best of some chunks holds."""
-    if not words or not chunks:
-        return 0.0
-    total = catalog.counts()["chunks"]
-    held = dict.fromkeys(chunks, 0.0)
-    whole = 0.0
-    for word in words:
-        frequency = catalog.chunk_frequency(word)
-        weight = math.log(1 + (total - frequency + 0.5) / (frequency + 0.5))
-        whole += weight
-        for chunk in catalog.matches(word, chunks):
-            held[chunk] += weight
-    return max(held.values()) / whole

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from knowrepo.git.layout import Repository
 from knowrepo.index import embedded
 from knowrepo.index.catalog import Catalog, Filter
+from knowrepo.index.text import content_words
 from knowrepo.recall.spread import CANDIDATES, OVERFETCH, spread
 
 if TYPE_CHECKING:
@@ -41,12 +42,17 @@ class Meaning:
     """What the layer found; without vectors nothing, and ``note`` says why.
 
     ``pending`` counts the texts of the catalog that have no vector of the
-    user's model yet.
+    user's model yet. ``mean`` and ``deviation`` are those of the cosines of many
+    texts: how near one is to a query says little without them. ``foreign`` says
+    that the query is of a language which the model was not made for.
     """
 
     scored: Scored
     pending: int = 0
     note: str = ""
+    mean: float = 0.0
+    deviation: float = 1.0
+    foreign: bool = False
 
 
 @dataclass(frozen=True)
@@ -80,24 +86,37 @@ def semantic(
         return Meaning([], pending, note)
     from knowrepo.index.embed import Query
 
-    scored = nearest(store, embedder.embed_query(Query(query)), catalog, only)
-    notes = [note, *_damage(store)]
-    return Meaning(spread(catalog, scored), pending, "; ".join(filter(None, notes)))
+    scored, (mean, deviation) = nearest(store, embedder.embed_query(Query(query)), catalog, only)
+    notes = "; ".join(filter(None, [note, *_damage(store)]))
+    return Meaning(scored, pending, notes, mean, deviation, _is_foreign(embedder, query))
 
 
-def nearest(store: VectorStore, vector: Vector, catalog: Catalog, only: Filter) -> Scored:
-    """Return the chunks that pass a filter and are nearest to a vector.
+def _is_foreign(embedder: Embedder, query: str) -> bool:
+    """Say whether a query is of a language that the model was not made for, as far as is seen."""
+    if not embedder.language:
+        return False
+    words = content_words(query)
+    unlike = sum(not word.isascii() for word in words)
+    return unlike * 2 > len(words) or any(word.language for word in words)
+
+
+def nearest(
+    store: VectorStore, vector: Vector, catalog: Catalog, only: Filter
+) -> tuple[Scored, tuple[float, float]]:
+    """Return the chunks that pass a filter and are nearest to a vector, best first.
 
     Of the best `CANDIDATES * OVERFETCH` texts, or of fewer where `spread` has
-    enough of them. Both ways give the same.
+    enough of them. Both ways give the same. With them the mean and the deviation
+    of the cosines of texts, whether or not they pass.
     """
     limit = CANDIDATES * OVERFETCH
     few = catalog.text_hashes(only, most=FEW + 1) if only else []
-    if only and len(few) <= FEW:
-        return _chunks(catalog, store.search(vector, few, limit).scores, only)[0]
-    scored: Scored = []
-    found = looked_up = 0
     with store.ranked(vector) as ranking:
+        usual = ranking.spread()
+        if only and len(few) <= FEW:
+            return _chunks(catalog, store.search(vector, few, limit).scores, only)[0], usual
+        scored: Scored = []
+        found = looked_up = 0
         for batch in ranking.batches():
             some, texts = _chunks(catalog, batch, only, most=limit - found)
             scored += some
@@ -107,8 +126,8 @@ def nearest(store: VectorStore, vector: Vector, catalog: Catalog, only: Filter) 
                 break
             if looked_up >= MOST_LOOKED_UP:
                 best = ranking.among(catalog.text_hashes(only), limit).scores
-                return _chunks(catalog, best, only)[0]
-    return scored
+                return _chunks(catalog, best, only)[0], usual
+    return scored, usual
 
 
 def _chunks(
@@ -137,13 +156,15 @@ def _of_models(
     table, pending, note = _chosen(repository, catalog, model)
     if table is None:
         return None, None, pending, note
-    return table.store, _opened(repository, table.model), pending, note
+    return table.store, _opened(repository.vectors, table.model), pending, note
 
 
-def _opened(repository: Repository, model: Model) -> Embedder:
+@lru_cache(maxsize=2)
+def _opened(vectors: Path, model: Model) -> Embedder:
+    """Return a model that embeds queries; kept, so that the next query finds it loaded."""
     from knowrepo.index.embed import open_embedder
 
-    return open_embedder(model, vectors=repository.vectors, seconds=ENDPOINT_SECONDS)
+    return open_embedder(model, vectors=vectors, seconds=ENDPOINT_SECONDS)
 
 
 def _chosen(

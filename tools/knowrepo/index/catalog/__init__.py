@@ -22,6 +22,8 @@ from knowrepo.index.catalog.rows import (
     Document,
     Field,
     Filter,
+    Occurrence,
+    Place,
     StoredChunk,
     trust,
 )
@@ -41,6 +43,8 @@ __all__ = [
     "Field",
     "Filter",
     "Holders",
+    "Occurrence",
+    "Place",
     "SQLiteError",
     "Standing",
     "StoredChunk",

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from knowrepo.index.catalog.conditions import batches, passing
 from knowrepo.index.catalog.front_matter import FrontMatter
 from knowrepo.index.catalog.ids import Ids
-from knowrepo.index.catalog.rows import Document, Filter, StoredChunk
+from knowrepo.index.catalog.rows import Document, Filter, Occurrence, Place, StoredChunk
 from knowrepo.index.catalog.schema import words_of
 from knowrepo.index.catalog.words import Among
 
@@ -166,38 +166,53 @@ class Queries(Ids, FrontMatter):
         """Return how many chunks hold a word of the analyser."""
         return self._words.frequency(word)
 
-    def vocabulary(self, prefix: str, shortest: int, longest: int) -> dict[str, int]:
-        """Return ``{term: chunks that hold it}`` of the terms that begin like this.
+    def occurrences(self, words: Sequence[str], most: int) -> dict[str, list[Occurrence]]:
+        """Return where words of the analyser stand, without those in more than ``most`` places.
 
-        Their length is from ``shortest`` to ``longest``. They are what
-        `index.text.analysed` makes: stems, and marked ones of other languages.
-        A term of documents that are hidden may be among them. Empty without FTS5.
+        Places in documents that are hidden are among them; see `places`.
         """
-        return self._terms(
-            "term >= ? AND term < ? AND length(term) BETWEEN ? AND ?",
-            (prefix, prefix + "\U0010ffff", shortest, longest),
-        )
+        return self._words.occurrences(words, most)
+
+    def vocabulary(self, prefix: str, shortest: int, longest: int) -> dict[str, int]:
+        """Return ``{term: chunks}`` of the terms that begin like this; see `Words.vocabulary`."""
+        return self._words.vocabulary(prefix, shortest, longest)
 
     def terms_among(self, terms: Sequence[str]) -> dict[str, int]:
-        """Return ``{term: chunks that hold it}`` of those terms that there are, as `vocabulary`."""
-        found: dict[str, int] = {}
-        for some in batches(terms):
-            found.update(self._terms(f"term IN ({','.join('?' * len(some))})", some))
+        """Return ``{term: chunks that hold it}`` of those terms that there are."""
+        return self._words.terms_among(terms)
+
+    def places(self, chunks: Sequence[int], only: Filter) -> dict[int, Place]:
+        """Return where chunks stand, without those that do not pass the filter or are hidden."""
+        where, values = passing(only, date=_CHUNK_DATE)
+        found: dict[int, Place] = {}
+        for some in batches(chunks):
+            rows = self._db.execute(
+                f"SELECT c.id, c.document, c.seq, {_CHUNK_DATE} FROM chunks c JOIN documents d"
+                f" ON d.id = c.document WHERE c.id IN ({','.join('?' * len(some))}) AND {where}",
+                [*some, *values],
+            )
+            found.update((number, Place(*place)) for number, *place in rows)
         return found
 
-    def _terms(self, condition: str, values: Sequence[object]) -> dict[str, int]:
-        try:
-            self._db.execute(
-                "CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary"
-                " USING fts5vocab (main, words, 'row')"
+    def sequences(self, documents: Sequence[int]) -> dict[int, list[int]]:
+        """Return ``{document: its chunks in order}``, by numbers."""
+        found: dict[int, list[int]] = {}
+        for some in batches(documents):
+            rows = self._db.execute(
+                "SELECT document, id FROM chunks"
+                f" WHERE document IN ({','.join('?' * len(some))}) ORDER BY document, seq",
+                list(some),
             )
-        except sqlite3.OperationalError as error:
-            if "no such module" in str(error):
-                return {}
-            raise
-        return dict(
-            self._db.execute(f"SELECT term, doc FROM temp.vocabulary WHERE {condition}", values)
-        )
+            for document, number in rows:
+                found.setdefault(document, []).append(number)
+        return found
+
+    def extent(self) -> tuple[int, int]:
+        """Return about how many chunks and documents there are, at once: the largest numbers."""
+        row = self._db.execute(
+            "SELECT (SELECT max(id) FROM chunks), (SELECT max(id) FROM documents)"
+        ).fetchone()
+        return row[0] or 0, row[1] or 0
 
     def chunks(self, numbers: Sequence[int]) -> dict[int, StoredChunk]:
         """Return chunks by number."""

@@ -57,6 +57,22 @@ def trust(status: str, superseded_by: str) -> int:
     return min(hundredths, _SUPERSEDED) if superseded_by else hundredths
 
 
+class Occurrence(NamedTuple):
+    """Where a word stands: in which column (title, heading or body) of a chunk, as which word."""
+
+    chunk: int
+    column: str
+    place: int
+
+
+class Place(NamedTuple):
+    """Where a chunk stands: in which document, as which of it; and its date, ISO 8601 or empty."""
+
+    document: int
+    seq: int
+    date: str
+
+
 class StoredChunk(NamedTuple):
     """A chunk as the catalog keeps it; ``id`` is 0 before it is stored."""
 

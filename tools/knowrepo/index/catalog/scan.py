@@ -14,13 +14,16 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import nlargest
 
 from knowrepo.index.catalog.conditions import batches
+from knowrepo.index.catalog.rows import Occurrence
 from knowrepo.index.catalog.words import WEIGHTS, Among, Row, forms_of
 from knowrepo.index.text import PREFIX, forms
 
+_COLUMNS = ("title", "heading", "body")
 _K1 = 1.2
 _B = 0.75
 _LEAST_WEIGHT = 1e-6  # of a form that is no rarity
@@ -104,6 +107,34 @@ CREATE TABLE words (
         group = forms(word)
         return self._count([group])[group]
 
+    def occurrences(self, words: Sequence[str], most: int) -> dict[str, list[Occurrence]]:
+        """See `Words.occurrences`."""
+        sought = _Sought([forms(word) for word in words])
+        found: list[list[Occurrence]] = [[] for _ in words]
+        for number, _, text in self._db.execute(f"SELECT {_ROW} FROM words"):
+            for place in sought.held(text):
+                if len(found[place]) <= most:
+                    found[place] += _occurrences(number, text, sought.groups[place])
+        return {
+            word: places for word, places in zip(words, found, strict=True) if len(places) <= most
+        }
+
+    def vocabulary(self, prefix: str, shortest: int, longest: int) -> dict[str, int]:
+        """See `Words.vocabulary`."""
+        return self._terms(
+            lambda term: term.startswith(prefix) and shortest <= len(term) <= longest
+        )
+
+    def terms_among(self, terms: Sequence[str]) -> dict[str, int]:
+        """See `Words.terms_among`."""
+        return self._terms(frozenset(terms).__contains__)
+
+    def _terms(self, wanted: Callable[[str], bool]) -> dict[str, int]:
+        rows = self._db.execute(f"SELECT {_ROW} FROM words")
+        return dict(
+            Counter(term for *_, text in rows for term in set(text.split()) if wanted(term))
+        )
+
     def merge(self) -> None:
         """See `Words.merge`: a row that is removed is gone."""
 
@@ -155,6 +186,18 @@ class _Sought:
             )
             for place in sorted(held)
         ]
+
+
+def _occurrences(number: int, text: str, group: _Forms) -> Iterator[Occurrence]:
+    for name, column in zip(_COLUMNS, text.split("\n"), strict=True):
+        for place, word in enumerate(column.split()):
+            if any(
+                word.startswith(form.removesuffix(PREFIX))
+                if form.endswith(PREFIX)
+                else word == form
+                for form in group
+            ):
+                yield Occurrence(number, name, place)
 
 
 def _stored(number: int, columns: Sequence[str]) -> tuple[int, int, str, str, str]:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
 from knowrepo.index.catalog.conditions import batches
+from knowrepo.index.catalog.rows import Occurrence
 from knowrepo.index.text import PREFIX, TOKENIZER, forms
 
 WEIGHTS = (2.0, 1.5, 1.0)
@@ -52,6 +53,23 @@ class Words(Protocol):
 
     def frequency(self, word: str) -> int:
         """Return how many chunks hold a word."""
+
+    def occurrences(self, words: Sequence[str], most: int) -> dict[str, list[Occurrence]]:
+        """Return where each word stands, without words that stand in more than ``most`` places.
+
+        Those of one chunk and column come in order.
+        """
+
+    def vocabulary(self, prefix: str, shortest: int, longest: int) -> dict[str, int]:
+        """Return ``{term: chunks that hold it}`` of the terms that begin like this.
+
+        Their length is from ``shortest`` to ``longest``. They are what
+        `index.text.analysed` makes: stems, and marked ones of other languages.
+        A term of documents that are hidden may be among them.
+        """
+
+    def terms_among(self, terms: Sequence[str]) -> dict[str, int]:
+        """Return ``{term: chunks that hold it}`` of those terms that there are, as `vocabulary`."""
 
     def merge(self) -> None:
         """Take out what was forgotten, and is kept only until there is time."""
@@ -110,6 +128,51 @@ CREATE VIRTUAL TABLE words USING fts5 (
         row = self._db.execute("SELECT count(*) FROM words WHERE words MATCH ?", (_any_of([word]),))
         return int(row.fetchone()[0])
 
+    def occurrences(self, words: Sequence[str], most: int) -> dict[str, list[Occurrence]]:
+        """See `Words.occurrences`."""
+        self._vocabulary("occurring", "instance")
+        found: dict[str, list[Occurrence]] = {}
+        for word in words:
+            rows: list[Occurrence] = []
+            for form in dict.fromkeys(forms(word)):
+                condition, values = _term(form)
+                rows += map(
+                    Occurrence._make,
+                    self._db.execute(
+                        f"SELECT doc, col, offset FROM temp.occurring WHERE {condition} LIMIT ?",
+                        [*values, most + 1 - len(rows)],
+                    ),
+                )
+            if len(rows) <= most:
+                found[word] = rows
+        return found
+
+    def vocabulary(self, prefix: str, shortest: int, longest: int) -> dict[str, int]:
+        """See `Words.vocabulary`."""
+        condition, values = _term(prefix + PREFIX)
+        return self._terms(
+            f"{condition} AND length(term) BETWEEN ? AND ?", (*values, shortest, longest)
+        )
+
+    def terms_among(self, terms: Sequence[str]) -> dict[str, int]:
+        """See `Words.terms_among`."""
+        found: dict[str, int] = {}
+        for some in batches(terms):
+            found.update(self._terms(f"term IN ({','.join('?' * len(some))})", some))
+        return found
+
+    def _terms(self, condition: str, values: Sequence[object]) -> dict[str, int]:
+        self._vocabulary("vocabulary", "row")
+        return dict(
+            self._db.execute(f"SELECT term, doc FROM temp.vocabulary WHERE {condition}", values)
+        )
+
+    def _vocabulary(self, name: str, kind: str) -> None:
+        self._db.execute(
+            f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.{name}"
+            f" USING fts5vocab (main, words, '{kind}')"
+        )
+
     def merge(self) -> None:
         """See `Words.merge`."""
         self._db.execute("INSERT INTO words (words) VALUES ('optimize')")
@@ -121,6 +184,14 @@ def _any_of(words: Sequence[str]) -> str:
         f'"{form.removesuffix(PREFIX)}"{" *" if form.endswith(PREFIX) else ""}'
         for form in forms_of(words)
     )
+
+
+def _term(form: str) -> tuple[str, tuple[str, ...]]:
+    """Return a condition on the vocabulary: a term of this form, and its values."""
+    if not form.endswith(PREFIX):
+        return "term = ?", (form,)
+    start = form.removesuffix(PREFIX)
+    return "term >= ? AND term < ?", (start, start + "\U0010ffff")
 
 
 def forms_of(words: Sequence[str]) -> list[str]:

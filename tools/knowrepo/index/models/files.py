@@ -28,7 +28,7 @@ class Model:
     have; ``pooling`` is empty for the weights' own, else `mean`, `cls` or
     `last`. Where ``endpoint`` is a URL, the model runs behind it under ``name``,
     ``path`` is the path of no file, and ``timeout`` is how many seconds an answer
-    may take.
+    may take. ``language`` is the only one that it is known to be made for.
     """
 
     name: str
@@ -40,6 +40,7 @@ class Model:
     pooling: str = ""
     endpoint: str = ""
     timeout: int = 0
+    language: str = ""
 
     @property
     def told(self) -> str:
@@ -160,6 +161,7 @@ def model_of(spec: ModelSpec, path: Path, sha256: str) -> Model:
         spec.query_prefix,
         # What is built here says itself how it pools; an old conversion may not.
         pooling="" if spec.built else spec.pooling,
+        language=spec.language,
     )
 
 

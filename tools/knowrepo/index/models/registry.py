@@ -26,7 +26,8 @@ class ModelSpec:
     ``sha256`` is empty where no hash is known, and then the first download's is
     kept. ``megabytes`` is about what is fetched. ``dimensions`` are those that its
     vectors were trained to be cut to (Matryoshka), the whole ``dimension`` among
-    them; a reranker has none, no prefixes and no pooling.
+    them; a reranker has none, no prefixes and no pooling. ``language`` is the only one
+    that it was made for (ISO 639-1), empty where there are many.
 
     A model with ``weights`` is built here in place of being fetched: ``weights``
     and ``vocabulary`` are the sha256 of the published files, ``carriers`` the
@@ -41,6 +42,7 @@ class ModelSpec:
     licence: str
     megabytes: int
     note: str
+    language: str = ""
     kind: str = "embedding"
     dimension: int = 0
     dimensions: tuple[int, ...] = ()

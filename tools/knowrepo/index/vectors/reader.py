@@ -30,6 +30,7 @@ Score = tuple[str, float]
 
 _LOOKS = 3
 _FIRST = 1000  # of a ranking; each batch is twice as long as the one before
+_MANY = 2_000  # vectors that tell how scores are spread
 _HEX = "replace(hash::VARCHAR, '-', '')"
 
 
@@ -97,6 +98,14 @@ class Ranking:
             f"SELECT hash, score FROM scored WHERE {rest} ORDER BY score DESC, hash LIMIT {size}",
             values,
         ).fetchall()
+
+    def spread(self) -> tuple[float, float]:
+        """Return the mean and the standard deviation of the scores, of many vectors if not all."""
+        row = self._db.execute(
+            "SELECT coalesce(avg(score), 0), coalesce(stddev_pop(score), 0)"
+            f" FROM (SELECT score FROM ({self._scored}) LIMIT {_MANY})"
+        ).fetchone()
+        return (float(row[0]), float(row[1])) if row else (0.0, 0.0)
 
     def _keep(self) -> None:
         if not self._is_kept:

@@ -1,0 +1,72 @@
+"""From ranked chunks to hits: few of one document, and each text once.
+
+Owns what is left out of a ranking because it says nothing new. Resumed and forked
+sessions repeat whole exchanges: the best of equal texts is shown, and names the
+others. What a document's standing is worth, `hits` says.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from knowrepo.index.catalog import Catalog, Document, StoredChunk
+from knowrepo.recall.hits import Hit, chunk_hit, standing
+
+A_DOCUMENT = 2
+"""Hits of one document at most."""
+MOST_ALSO = 8
+"""Hits that say the same and are named."""
+_TWIN = 80  # characters from which an equal text is no chance
+
+
+def gather(
+    catalog: Catalog,
+    ranked: Sequence[tuple[int, float]],
+    limit: int,
+    evidence: Mapping[int, dict[str, float]],
+) -> list[Hit]:
+    """Return at most ``limit`` hits of (chunk, score), best first."""
+    candidates = ranked[: max(100, limit * 10)]
+    chunks = catalog.chunks([number for number, _ in candidates])
+    documents = catalog.documents(list({chunk.document for chunk in chunks.values()}))
+    worth = {
+        number: max(0.0, score) * standing(documents[chunks[number].document])
+        for number, score in candidates
+    }
+    taken: Counter[int] = Counter()
+    shown: list[int] = []
+    first: dict[str, int] = {}  # of each text, the chunk that stands for it
+    also: dict[int, list[StoredChunk]] = {}
+    for number in sorted(worth, key=lambda number: -worth[number]):
+        chunk = chunks[number]
+        text = " ".join(chunk.text.split())
+        twin = first.get(text)
+        if twin is not None and chunks[twin].document != chunk.document:
+            also.setdefault(twin, []).append(chunk)
+            continue
+        taken[chunk.document] += 1
+        if taken[chunk.document] > A_DOCUMENT or len(shown) == limit:
+            continue
+        shown.append(number)
+        if len(text) >= _TWIN:
+            first[text] = number
+    return [
+        _hit(catalog, documents, chunks[number], worth[number], also, evidence) for number in shown
+    ]
+
+
+def _hit(
+    catalog: Catalog,
+    documents: Mapping[int, Document],
+    chunk: StoredChunk,
+    score: float,
+    also: Mapping[int, Sequence[StoredChunk]],
+    evidence: Mapping[int, dict[str, float]],
+) -> Hit:
+    return replace(
+        chunk_hit(catalog, documents[chunk.document], chunk, score),
+        also=tuple(catalog.shown_id(other.uid) for other in also.get(chunk.id, ())[:MOST_ALSO]),
+        evidence={name: round(part, 4) for name, part in evidence.get(chunk.id, {}).items()},
+    )
