@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from knowrepo.errors import KnowError, NotARepositoryError
-from knowrepo.settings import read_toml, table_of, text_of
+from knowrepo.settings import read_toml, text_of
 from knowrepo.tables import (
     PART_MEGABYTES,
     DistillConfig,
@@ -33,6 +33,7 @@ from knowrepo.tables import (
     recall_table,
     redact_table,
     rerank_table,
+    unknown_keys,
 )
 
 if TYPE_CHECKING:
@@ -40,25 +41,6 @@ if TYPE_CHECKING:
 
 REPOSITORY_FILE = "know.toml"
 REPOSITORY_FORMAT = 1
-MODEL_KEYS = ("model", "dimension", "pooling", "passage_prefix", "query_prefix", "endpoint")
-_USER_KEYS = {
-    "repository", "projects", "archive", "recall", "redact", "distill", "rerank", *MODEL_KEYS,
-}  # fmt: skip
-_USER_TABLES = {
-    "redact": set[str](),
-    "archive": {"exclude"},
-    "recall": {"log"},
-    "distill": {"command", "model", "timeout_seconds", "window", "price_per_million_tokens"},
-    "endpoint": {
-        "url", "model", "dimension", "passage_prefix", "query_prefix", "timeout_seconds",
-        "allow_remote",
-    },
-    "rerank": {"model", "seconds"},
-}  # fmt: skip
-_REPOSITORY_TABLES = {
-    "redact": set[str](), "archive": {"exclude", "part_megabytes"}, "recall": {"log"},
-}  # fmt: skip
-_PROJECT_KEYS = {"identity", "path", "repository"}
 
 
 def config_path() -> Path:
@@ -143,19 +125,6 @@ class RepositoryConfig:
     unknown: tuple[str, ...] = field(default=())
 
 
-def _unknown(
-    data: dict[str, object], top: set[str], tables: dict[str, set[str]]
-) -> tuple[str, ...]:
-    """Return the keys of a file that say nothing to us.
-
-    ``tables`` are the keys that each may hold; those of `redact` were taken out.
-    """
-    found = [key for key in data if key not in top]
-    for name, known in tables.items():
-        found += [f"{name}.{key}" for key in table_of(data, name, "") if key not in known]
-    return tuple(sorted(found))
-
-
 def load_user_config() -> UserConfig:
     """Read the user's configuration; an absent file is an empty one."""
     path = config_path()
@@ -166,7 +135,6 @@ def load_user_config() -> UserConfig:
         raise KnowError(f"{path}: `projects` must be a list of tables")
     exclude, _ = archive_table(data, where)
     redact = redact_table(data, where, cloned=False)
-    odd = {f"projects.{key}" for entry in projects for key in entry if key not in _PROJECT_KEYS}
     return UserConfig(
         repository=text_of(data, "repository", where),
         model=model_keys(data, where),
@@ -183,7 +151,7 @@ def load_user_config() -> UserConfig:
         redact=redact,
         distill=distill_table(data, where),
         rerank=rerank_table(data, where),
-        unknown=(*_unknown(data, _USER_KEYS, _USER_TABLES), *sorted(odd)),
+        unknown=unknown_keys(data, cloned=False),
     )
 
 
@@ -279,7 +247,7 @@ def load_repository_config(root: Path) -> RepositoryConfig:
     redact = redact_table(data, str(path), cloned=True)
     exclude, part = archive_table(data, str(path))
     log = recall_table(data, str(path))
-    unknown = _unknown(data, set(_REPOSITORY_TABLES), _REPOSITORY_TABLES)
+    unknown = unknown_keys(data, cloned=True)
     return RepositoryConfig(version, part, exclude, log, redact, unknown)
 
 

@@ -1,8 +1,8 @@
 """The tables of configuration files, and what may stand in each.
 
-Owns what may stand in each and who may say it: the user, or a repository that
-came with a clone. Where the files are, and what they say as a whole, is
-`config`'s.
+Owns which keys there are, what may stand in each and who may say it: the user, or
+a repository that came with a clone. Where the files are, and what they say as a
+whole, is `config`'s.
 """
 
 from __future__ import annotations
@@ -32,6 +32,24 @@ RERANK_SECONDS = 1.0
 """How long a recall may rerank where the user says nothing of it."""
 RERANK_BOUNDS = (0.05, 60.0)
 _HASH = re.compile(r"sha256:[0-9a-f]{64}")
+
+MODEL_KEYS = ("model", "dimension", "pooling", "passage_prefix", "query_prefix", "endpoint")
+_USER_TABLES = {
+    "archive": {"exclude"},
+    "distill": {"command", "model", "timeout_seconds", "window", "price_per_million_tokens"},
+    "endpoint": {
+        "url", "model", "dimension", "passage_prefix", "query_prefix", "timeout_seconds",
+        "allow_remote",
+    },
+    "projects": {"identity", "path", "repository"},
+    "recall": {"log"},
+    "redact": set[str](),
+    "rerank": {"model", "seconds"},
+}  # fmt: skip
+_USER_KEYS = {"repository", *MODEL_KEYS}
+_REPOSITORY_TABLES = {
+    "redact": set[str](), "archive": {"exclude", "part_megabytes"}, "recall": {"log"},
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -116,6 +134,20 @@ class ModelConfig:
     passage_prefix: str = ""
     query_prefix: str = ""
     endpoint: EndpointConfig = EndpointConfig()
+
+
+def unknown_keys(data: dict[str, object], *, cloned: bool) -> tuple[str, ...]:
+    """Return the keys of a file that mean nothing in it, once its tables were read.
+
+    Those of ``[redact]`` are what `redact_table` left there.
+    """
+    top, tables = (set[str](), _REPOSITORY_TABLES) if cloned else (_USER_KEYS, _USER_TABLES)
+    found = {key for key in data if key not in top and key not in tables}
+    for name, known in tables.items():
+        value = data.get(name, {})
+        for table in value if isinstance(value, list) else [table_of(data, name, "")]:
+            found.update(f"{name}.{key}" for key in table if key not in known)
+    return tuple(sorted(found))
 
 
 def _excludes(table: dict[str, object], where: str) -> tuple[str, ...]:

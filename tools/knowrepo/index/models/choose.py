@@ -17,7 +17,7 @@ from knowrepo.errors import KnowError, ModelError, UsageError
 from knowrepo.index.models import chosen, files
 from knowrepo.index.models.files import Model, installed
 from knowrepo.index.models.registry import ModelSpec, default, find, known
-from knowrepo.tables import EndpointConfig, ModelConfig, checked_endpoint
+from knowrepo.tables import MODEL_KEYS, EndpointConfig, ModelConfig, checked_endpoint
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
@@ -127,7 +127,7 @@ def _write(document: TOMLDocument, choice: ModelConfig) -> None:
     import tomlkit
 
     wanted = {key: value for key, value in asdict(choice).items() if value and key != "endpoint"}
-    for key in config.MODEL_KEYS:
+    for key in MODEL_KEYS:
         if key != "endpoint" and key not in wanted:
             document.pop(key, None)
     document.update(wanted)
