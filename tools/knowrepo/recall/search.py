@@ -7,7 +7,7 @@ lexical, and says why; which vectors there are is `semantic`'s business.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import TYPE_CHECKING
@@ -74,27 +74,25 @@ def search(
         )
     except KnowError as error:  # a model or a segment that cannot be used costs meaning, not words
         meaning = Meaning([], note=f"{error.message}; {error.hint}".rstrip("; "))
-    lexical = look_for(
-        catalog, words, only, [chunk for chunk, _ in spread(catalog, meaning.scored)]
-    )
+    nearest = [chunk for chunk, _ in spread(catalog, meaning.scored)]
+    lexical = look_for(catalog, words, only, nearest)
     dates = near_dates(catalog, query, lexical.places, only, today or _today())
-    cosines = dict(meaning.scored)
-    # What is not among the nearest is about as near as the last of them, or less.
-    least = meaning.scored[-1][1] if meaning.scored else 0.0
-    scores: dict[int, float] = {}
-    evidence: dict[int, dict[str, float]] = {}
-    for chunk, place in lexical.places.items():
-        evidence[chunk] = fuse.parts(
+    nearness = _nearness(meaning)
+    evidence = {
+        chunk: fuse.parts(
             lexical.evidence[chunk],
-            _of(meaning, cosines.get(chunk, least)),
+            nearness(chunk),
             dates=dates.near.get(chunk, 0.0),
             front_matter=(front_matter or {}).get(place.document, 0.0),
         )
-        scores[chunk] = fuse.score(evidence[chunk])
+        for chunk, place in lexical.places.items()
+    }
+    scores = {chunk: fuse.score(parts) for chunk, parts in evidence.items()}
     ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
-    found = _told(ranked, lexical, meaning, cosines, least)
     found = replace(
-        found, evidence=evidence, explanation=_explanation(lexical, dates.said, meaning)
+        _told(ranked, lexical, meaning, nearness),
+        evidence=evidence,
+        explanation=_explanation(lexical, dates.said, meaning),
     )
     return _looked_at_again(catalog, query, found)
 
@@ -105,25 +103,30 @@ def _today() -> date:
     return datetime.now(UTC).date()
 
 
-def _of(meaning: Meaning, cosine: float) -> fuse.Meaning | None:
+_Nearness = Callable[[int], fuse.Meaning | None]
+
+
+def _nearness(meaning: Meaning) -> _Nearness:
+    """Return what gives of a chunk what the vectors say of it; without vectors nothing."""
     if not meaning.scored:
-        return None
-    return fuse.Meaning(cosine, meaning.mean, meaning.deviation, meaning.foreign)
+        return lambda _chunk: None
+    cosines = dict(meaning.scored)
+    # What is not among the nearest is about as near as the last of them, or less.
+    least = meaning.scored[-1][1]
+    return lambda chunk: fuse.Meaning(
+        cosines.get(chunk, least), meaning.mean, meaning.deviation, meaning.foreign
+    )
 
 
 def _told(
-    ranked: list[tuple[int, float]],
-    lexical: Lexical,
-    meaning: Meaning,
-    cosines: Mapping[int, float],
-    least: float,
+    ranked: list[tuple[int, float]], lexical: Lexical, meaning: Meaning, nearness: _Nearness
 ) -> Searched:
     """Return what was found, with the route, why, and how sure it is."""
     route = "hybrid" if meaning.scored else "lexical"
     if not ranked:
         return Searched([], route, "no word is found", meaning.note, meaning.pending)
     best = ranked[0][0]
-    words, near = lexical.evidence[best], _of(meaning, cosines.get(best, least))
+    words, near = lexical.evidence[best], nearness(best)
     reason = f"the first holds {words.coverage:.0%} of the words' weight"
     if near is not None:
         reason += f", its cosine is {near.cosine:.2f}"
