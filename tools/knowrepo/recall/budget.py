@@ -81,7 +81,7 @@ def pack(hits: Iterable[Hit], tokens: int) -> list[Passage]:
 def _is_held(hit: Hit, groups: list[_Group]) -> bool:
     """Say whether this, or the whole document, is given already, or parts of it are."""
     return any(
-        other.path == hit.path and (other.uid == hit.uid or (other.place < 0) or (hit.place < 0))
+        other.path == hit.path and (other.uid == hit.uid or other.place < 0 or hit.place < 0)
         for group in groups
         for other in group.hits
     )

@@ -1,6 +1,7 @@
-"""Candidates of a search: how many there are, and how few of one document.
+"""The candidates that the vectors put forward: how many, and how few of one document.
 
-Owns the numbers that both layers of the hybrid search share.
+Owns these numbers, and nothing of the scores. What the words put forward,
+`evidence` says.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections import Counter
 from knowrepo.index.catalog import Catalog
 
 CANDIDATES = 100
-"""Chunks that each layer puts forward."""
+"""Chunks that are put forward."""
 OVERFETCH = 10
 """As many times more are looked at, so that other documents come into view."""
 CANDIDATES_A_DOCUMENT = 8
