@@ -34,6 +34,7 @@ from knowrepo.sessions.readers import READERS, recognise
 from knowrepo.sessions.readers.claude import ClaudeReader
 from knowrepo.sessions.source import Source
 from knowrepo.sessions.store import resolved
+from knowrepo.terminal import json_text
 
 TRANSCRIPTS, BUNDLES = SHARED / "transcripts", SHARED / "okf" / "bundles"
 SESSIONS = SHARED / "sessions" / "corpus"
@@ -145,7 +146,7 @@ def test_what_is_archived_is_indexed_and_recalled(archived):
         titles = [document.title for document in catalog.newest(100, Filter())]
     for title in titles[:40]:
         answer = route.recall(repository, title)
-        json.loads(present.as_json(answer, full=True))
+        json.loads(json_text([present.fields(hit, full=True) for hit in answer.hits]))
         assert answer.hits
 
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -56,12 +55,9 @@ def test_a_line_keeps_to_its_tokens_however_long_its_title_and_dense_its_summary
 
 
 def test_a_title_that_was_told_above_is_told_shortly_and_never_left_out():
-    second = replace(HIT, id="b8c1", title=LONG)
-    other = replace(second, id="c0de", path="sessions/claude/other.jsonl")
-    answer = replace(ANSWER, hits=[replace(HIT, title=LONG), second, other])
-    titles = [line.split(" | ")[1].split(":")[0] for line in present.text(answer, full=False)]
-    assert titles[0] == titles[2] == "the archive lost a session while two…"
-    assert titles[1] == "the archive lost a…"
+    hit = replace(HIT, title=LONG)
+    assert present.parts(hit).title == "the archive lost a session while two…"
+    assert present.parts(hit, again=True).title == "the archive lost a…"
 
 
 def test_a_title_has_the_room_of_a_summary_that_is_not_there():
@@ -102,31 +98,29 @@ def test_of_equal_scores_paths_and_places_decide():
 
 
 def test_the_json_is_a_contract():
-    shown = json.loads(present.as_json(ANSWER, full=True))
-    assert list(shown) == [
+    told = present.answer_fields(ANSWER)
+    assert list(told) == [
         "version", "query", "route", "reason", "confident", "confidence", "seconds", "behind",
-        "pending", "notes", "hits",
+        "pending", "notes",
     ]  # fmt: skip
-    assert shown["version"] == 1
-    assert shown["hits"] == [
-        {
-            "id": "a3f2",
-            "uid": "a3f2" + "0" * 36,
-            "kind": "session",
-            "path": "sessions/claude/768de5d6-x.jsonl",
-            "line": 7,
-            "type": "",
-            "title": "Fix the hooks",
-            "heading": "why?",
-            "date": "2026-02-06",
-            "summary": "it fails on delete",
-            "score": 0.8312,
-            "marks": [],
-            "also": [],
-            "text": "User: why?\n",
-        }
-    ]
-    assert "text" not in json.loads(present.as_json(ANSWER, full=False))["hits"][0]
+    assert told["version"] == 1
+    assert present.fields(HIT, full=True) == {
+        "id": "a3f2",
+        "uid": "a3f2" + "0" * 36,
+        "kind": "session",
+        "path": "sessions/claude/768de5d6-x.jsonl",
+        "line": 7,
+        "type": "",
+        "title": "Fix the hooks",
+        "heading": "why?",
+        "date": "2026-02-06",
+        "summary": "it fails on delete",
+        "score": 0.8312,
+        "marks": [],
+        "also": [],
+        "text": "User: why?\n",
+    }
+    assert "text" not in present.fields(HIT, full=False)
 
 
 def test_how_an_answer_came_about_is_one_line():

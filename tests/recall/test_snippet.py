@@ -6,12 +6,13 @@ from hypothesis import strategies as st
 
 from knowrepo.index.spelling import placed, words_of
 from knowrepo.index.text import content_words
-from knowrepo.recall.snippet import pieces, snippet
+from knowrepo.recall.snippet import pieces
 from knowrepo.units import splits
 
 
 def marked(text: str, query: str, limit: int = 200) -> str:
-    return snippet(text, content_words(query), limit)
+    found = pieces(text, content_words(query), limit)
+    return "".join(f"**{piece}**" if matched else piece for piece, matched in found)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +74,7 @@ def test_what_a_terminal_would_obey_is_made_visible():
 
 
 def test_marks_are_the_callers():
-    assert snippet("a lock", content_words("lock"), 40, ("<", ">")) == "a <lock>"
+    assert pieces("a lock", content_words("lock"), 40) == [("a ", False), ("lock", True)]
 
 
 TEXTS = st.text(

@@ -1,9 +1,9 @@
-"""An answer as text and as JSON.
+"""What is shown of an answer: lines, bodies, and the fields of its JSON.
 
 Owns what a person or an agent reads: plain lines, one a hit. Recalled text is
 quoted with where it comes from; it is never put as an instruction. Markdown and
-lists of places are `written`'s; colours, and the width of a terminal, are the
-command line's.
+lists of places are `written`'s; which format is asked for, colours, and the width
+of a terminal are the command line's.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from knowrepo.recall import shown
 from knowrepo.recall.hits import Hit
 from knowrepo.recall.route import Answer
 from knowrepo.recall.tokens import estimate
-from knowrepo.terminal import json_text
 from knowrepo.units import shorten
 
 JSON_VERSION = 1
@@ -92,15 +91,6 @@ def text_of(hit: Hit) -> str:
     return text.strip()
 
 
-def text(answer: Answer, *, full: bool) -> Iterator[str]:
-    """Yield the lines of an answer."""
-    seen: set[str] = set()
-    for hit in ordered(answer):
-        scored, again = answer.route != "newest", hit.path in seen
-        yield body(hit) if full else line(hit, scored=scored, again=again)
-        seen.add(hit.path)
-
-
 def ordered(answer: Answer) -> list[Hit]:
     """Return the hits of an answer; of equal scores in the order of paths and places."""
     if answer.route in _IN_ORDER:
@@ -129,12 +119,6 @@ def explained(answer: Answer, told: Mapping[str, object]) -> Iterator[str]:
         yield f"{name}: {_told(value) or 'none'}"
     for hit in ordered(answer):
         yield f"[{hit.id}] score={_told(hit.score)} {_told(hit.evidence)}".rstrip()
-
-
-def as_json(answer: Answer, *, full: bool) -> str:
-    """Return an answer as JSON, in one line."""
-    found = [fields(hit, full=full) for hit in ordered(answer)]
-    return json_text({**answer_fields(answer), "hits": found})
 
 
 def answer_fields(answer: Answer) -> dict[str, object]:

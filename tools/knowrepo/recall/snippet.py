@@ -1,9 +1,10 @@
-"""The part of a text that answers a query best, with what matched marked.
+"""The part of a text that answers a query best, with what matched told apart.
 
-Owns the choice of the part and the places of the marks. What matches is decided
-by the analyser that made the catalog, so that what was found is what is marked:
-stems, the parts of an identifier, pairs of Chinese characters. It reads no
-catalog and changes no word of the text.
+Owns the choice of the part, and which pieces of it matched: how these are marked
+is the command line's business. What matches is decided by the analyser that made
+the catalog, so that what was found is what is marked: stems, the parts of an
+identifier, pairs of Chinese characters. It reads no catalog and changes no word
+of the text.
 """
 
 from __future__ import annotations
@@ -39,24 +40,13 @@ class _Match(NamedTuple):
     word: int
 
 
-def snippet(
-    text: str, words: Sequence[str], limit: int = LIMIT, marks: tuple[str, str] = ("**", "**")
-) -> str:
+def pieces(text: str, words: Sequence[str], limit: int = LIMIT) -> list[tuple[str, bool]]:
     """Return the sentences of ``text`` that hold most of ``words``, in one line.
 
-    ``words`` are words of the analyser. The line is of at most ``limit`` characters
-    without ``marks``, which are put around what matched. Where nothing matches it
-    is how the text begins.
+    They come in pieces, each with whether it matched, of at most ``limit``
+    characters together. ``words`` are words of the analyser. Where nothing matches
+    it is how the text begins.
     """
-    before, after = marks
-    return "".join(
-        f"{before}{piece}{after}" if matched else piece
-        for piece, matched in pieces(text, words, limit)
-    )
-
-
-def pieces(text: str, words: Sequence[str], limit: int = LIMIT) -> list[tuple[str, bool]]:
-    """Return a snippet as its pieces, each with whether it matched."""
     line = "\n".join(settled(plain(text[:_ENOUGH])))
     matches = _matches(line, words)
     if not matches:
