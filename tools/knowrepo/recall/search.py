@@ -75,7 +75,7 @@ def search(
     except KnowError as error:  # a model or a segment that cannot be used costs meaning, not words
         meaning = Meaning([], note=f"{error.message}; {error.hint}".rstrip("; "))
     lexical = look_for(
-        catalog, words, only, [chunk for chunk, _ in spread(catalog, meaning.scored)]
+        catalog, words, only, [chunk for chunk, _ in spread(meaning.scored, meaning.documents)]
     )
     dates = near_dates(catalog, query, lexical.places, only, today or _today())
     cosines = dict(meaning.scored)
