@@ -88,22 +88,20 @@ def look_for(
         found[word] = [place for spelling in spellings for place in taken.get(spelling, ())]
     everywhere = [word for word in words if word not in found]
     chunks = catalog.extent()[0]
-    own = _put_forward(catalog, [_word(chunks, found[word]) for word in found], only)
+    weighed = {
+        word: _word(chunks, places, share=_RESPELLED if word in respelled else 1.0)
+        for word, places in found.items()
+    }
+    own = _put_forward(catalog, list(weighed.values()), only)
     if everywhere:
         best = catalog.lexical(words, FIRST, only)
         own.update(catalog.places([chunk for chunk, _ in best], only))
     places = {**own, **catalog.places([chunk for chunk in others if chunk not in own], only)}
     if everywhere:
-        found.update(_read(catalog, everywhere, list(places)))
-    weighed = [
-        _word(
-            chunks, found[word],
-            share=_RESPELLED if word in respelled else 1.0,
-            least=MOST_OCCURRENCES if word in everywhere else 0,
-        )
-        for word in words
-    ]  # fmt: skip
-    return Lexical(places, _evidence(catalog, weighed, places), respelled)
+        for word, read in _read(catalog, everywhere, list(places)).items():
+            weighed[word] = _word(chunks, read, least=MOST_OCCURRENCES)
+    in_order = [weighed[word] for word in words]
+    return Lexical(places, _evidence(catalog, in_order, places), respelled)
 
 
 def _word(total: int, places: Sequence[Occurrence], *, share: float = 1.0, least: int = 0) -> _Word:
@@ -152,7 +150,7 @@ def _read(
                         term.startswith(form[:-1]) if form.endswith(PREFIX) else term == form
                         for form in wanted
                     ):
-                        found[word].append(Occurrence(number, column, place))
+                        found[word].append((number, column, place))
     return found
 
 

@@ -74,7 +74,7 @@ def search(
         )
     except KnowError as error:  # a model or a segment that cannot be used costs meaning, not words
         meaning = Meaning([], note=f"{error.message}; {error.hint}".rstrip("; "))
-    nearest = [chunk for chunk, _ in spread(catalog, meaning.scored)]
+    nearest = [chunk for chunk, _ in spread(meaning.scored, meaning.documents)]
     lexical = look_for(catalog, words, only, nearest)
     dates = near_dates(catalog, query, lexical.places, only, today or _today())
     nearness = _nearness(meaning)

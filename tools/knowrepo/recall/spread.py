@@ -7,8 +7,7 @@ Owns these numbers, and nothing of the scores. What the words put forward,
 from __future__ import annotations
 
 from collections import Counter
-
-from knowrepo.index.catalog import Catalog
+from collections.abc import Mapping, Sequence
 
 CANDIDATES = 100
 """Chunks that are put forward."""
@@ -17,13 +16,19 @@ OVERFETCH = 10
 CANDIDATES_A_DOCUMENT = 8
 
 
-def spread(catalog: Catalog, scored: list[tuple[int, float]]) -> list[tuple[int, float]]:
-    """Return the best candidates, few of one document: a long session must not hide the rest."""
-    documents = catalog.documents_of([chunk for chunk, _ in scored])
+def spread(
+    scored: Sequence[tuple[int, float]], documents: Mapping[int, int]
+) -> list[tuple[int, float]]:
+    """Return the best candidates, few of one document: a long session must not hide the rest.
+
+    ``documents`` says which document a chunk is of.
+    """
     taken: Counter[int] = Counter()
-    best = []
+    best: list[tuple[int, float]] = []
     for chunk, score in scored:
         taken[documents[chunk]] += 1
         if taken[documents[chunk]] <= CANDIDATES_A_DOCUMENT:
             best.append((chunk, score))
-    return best[:CANDIDATES]
+        if len(best) == CANDIDATES:
+            break
+    return best
