@@ -115,11 +115,9 @@ def _successor(document: Document) -> str:
     folder = document.key.partition("/")[0]
     path = posixpath.join(posixpath.dirname(document.key), document.superseded_by)
     above, _, name = posixpath.normpath(path).partition("/")
-    return (
-        name.removesuffix(".md")
-        if above == folder and name.endswith(".md")
-        else (document.superseded_by)
-    )
+    if above == folder and name.endswith(".md"):
+        return name.removesuffix(".md")
+    return document.superseded_by
 
 
 def standing(document: Document) -> float:
