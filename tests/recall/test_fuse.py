@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,8 +19,13 @@ def worth(words: Evidence, meaning: Meaning | None = None, **others: float) -> f
 
 
 def test_a_chunk_that_holds_all_words_together_has_about_the_full_score():
-    assert worth(Evidence(1, 1, 1, 1, 1, 1)) == 1.0
+    assert worth(Evidence(1, 1, 1, 1, 1, 1)) == pytest.approx(1.0)
     assert worth(Evidence()) == 0.0
+
+
+def test_what_is_told_of_a_score_sums_up_to_it():
+    told = parts(Evidence(words=0.5, title=1.0), Meaning(0.6, 0.1, 0.1), dates=1.0)
+    assert sum(told.values()) == pytest.approx(score(told))
 
 
 def test_where_hardly_a_word_is_found_the_vectors_lead():

@@ -61,20 +61,20 @@ class Meaning(NamedTuple):
 def parts(
     words: Evidence, meaning: Meaning | None, *, dates: float = 0.0, front_matter: float = 0.0
 ) -> dict[str, float]:
-    """Return what each kind of evidence adds to the score of a chunk."""
+    """Return what each kind of evidence adds to the score of a chunk: they sum up to it."""
     shares = Weights(
         words.words, words.document, words.title, words.heading, words.together,
         meaning.share if meaning else 0.0, dates, front_matter,
     )  # fmt: skip
     return {
-        name: weight * share
+        name: weight * share / _WHOLE
         for name, weight, share in zip(Weights._fields, WEIGHTS, shares, strict=True)
     }
 
 
 def score(given: dict[str, float]) -> float:
     """Return the score of a chunk, about 0 to 1: 1 where all words and the meaning fit."""
-    return sum(given.values()) / _WHOLE
+    return sum(given.values())
 
 
 def confidence(words: Evidence, meaning: Meaning | None) -> float:
