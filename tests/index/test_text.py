@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from helpers import SHARED
 from knowrepo.index import text as analyser
-from knowrepo.index.catalog.queries import _any_of
+from knowrepo.index.catalog.words import _any_of
 from knowrepo.index.spelling import LONGEST_WORD
 from knowrepo.index.text import (
     STOP_WORDS,
