@@ -50,17 +50,21 @@ class Place:
 
     def repository(self, name: str) -> Repository:
         """Make an empty knowledge repository, in place of one of this name."""
-        root = self.folder / name
-        shutil.rmtree(root, ignore_errors=True)
-        for folder in ("concepts", "sessions"):
-            (root / folder).mkdir(parents=True)
-        subprocess.run(["git", "init", "-q", str(root)], check=True, capture_output=True)
-        (root / "know.toml").write_text("format = 1\n", encoding="utf-8")
-        return repository_at(root.resolve())
+        return empty_repository(self.folder / name)
 
     def drop(self, name: str) -> None:
         """Remove a repository that is no longer needed: corpora are large."""
         shutil.rmtree(self.folder / name, ignore_errors=True)
+
+
+def empty_repository(root: Path) -> Repository:
+    """Make an empty knowledge repository at ``root``, in place of what is there."""
+    shutil.rmtree(root, ignore_errors=True)
+    for folder in ("concepts", "sessions"):
+        (root / folder).mkdir(parents=True)
+    subprocess.run(["git", "init", "-q", str(root)], check=True, capture_output=True)
+    (root / "know.toml").write_text("format = 1\n", encoding="utf-8")
+    return repository_at(root.resolve())
 
 
 @contextlib.contextmanager
