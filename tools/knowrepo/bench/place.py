@@ -70,7 +70,7 @@ def empty_repository(root: Path) -> Repository:
 @contextlib.contextmanager
 def prepared(model: str = "") -> Iterator[Place]:
     """Give a place; ``model`` is a path, or a name of the registry, if not the user's own."""
-    given = _model_path(model) if model else ""
+    given = model_path(model) if model else ""
     own = models.current() if not given else None
     with tempfile.TemporaryDirectory(prefix="know-bench-") as temporary:
         folder = Path(temporary)
@@ -87,7 +87,8 @@ def prepared(model: str = "") -> Iterator[Place]:
             yield Place(folder, models.current())
 
 
-def _model_path(model: str) -> str:
+def model_path(model: str) -> str:
+    """Return the file of a model of the registry, or of a path. Raises KnowError."""
     path = Path(model).expanduser()
     if path.is_file():
         return str(path.resolve())

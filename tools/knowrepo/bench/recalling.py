@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from knowrepo.bench import layers
 from knowrepo.bench.baseline import Baseline
+from knowrepo.bench.counting import Tokens, to_the_answer
 from knowrepo.bench.cut import Cut
 from knowrepo.bench.judging import Asked, Ranked, compared, figures, ranked
 from knowrepo.bench.layers import BASELINE, Open, Remembering, Told
 from knowrepo.bench.making import Made, answers, made
-from knowrepo.bench.sets import LabelledSet, Unit
+from knowrepo.bench.sets import LabelledSet, Question, Unit
 from knowrepo.bench.shown import Shown
 from knowrepo.concepts.bundle import read_concepts
 from knowrepo.errors import KnowError
@@ -51,6 +52,8 @@ class Wanted:
     embedder: Embedder | None = None
     dimension: int = 0
     cache: Path | None = None
+    count_tokens: bool = False
+    tokens: Tokens | None = None  # counts those of the model
     say: Say = lambda _: None
     progress: Progress = lambda _done, _total: None
 
@@ -65,6 +68,7 @@ class Gathered:
     documents: int = 0
     chunks: int = 0
     left_out: int = 0
+    tokens: dict[str, Any] = field(default_factory=dict)
 
     def add(self, layer: str, told: Told, judged: Ranked) -> None:
         """Add what a layer answered to the next question."""
@@ -79,7 +83,7 @@ def measure(labelled: LabelledSet, folder: Path, wanted: Wanted) -> dict[str, An
     """
     if wanted.scope == "own" and labelled.form == "sessions":
         raise KnowError(f"{labelled.name}: has no groups, so nothing to be searched alone")
-    base = (wanted.cache or folder) / f"{labelled.name}-{labelled.fingerprint()}"
+    base = _base(labelled, folder, wanted)
     unit: Unit = wanted.unit or labelled.unit
     found = Gathered()
     groups = labelled.groups if wanted.scope == "own" else ("",)
@@ -97,7 +101,24 @@ def measure(labelled: LabelledSet, folder: Path, wanted: Wanted) -> dict[str, An
             _borrow(base / "all" / "repository", done.repository)
         with _opened(done, unit, embedder, wanted) as here:
             _ask_all(labelled, done, here, asked_layers, group, found, wanted)
+            if wanted.count_tokens and not group:
+                found.tokens = to_the_answer(here, found.asked, tokens=wanted.tokens)
     return _facts(labelled, unit, wanted, found, embedder)
+
+
+@contextlib.contextmanager
+def opened(
+    labelled: LabelledSet, folder: Path, wanted: Wanted
+) -> Iterator[tuple[Open, list[Asked]]]:
+    """Give the whole of a set, ready to be asked, and its questions."""
+    done = made(labelled, _base(labelled, folder, wanted) / "all")
+    with _opened(done, wanted.unit or labelled.unit, wanted.embedder, wanted) as here:
+        asked = (_asked(labelled, question, done, here) for question in labelled.questions)
+        yield here, [one for one in asked if one is not None]
+
+
+def _base(labelled: LabelledSet, folder: Path, wanted: Wanted) -> Path:
+    return (wanted.cache or folder) / f"{labelled.name}-{labelled.fingerprint()}"
 
 
 @contextlib.contextmanager
@@ -167,17 +188,24 @@ def _ask_all(
     found.chunks += counts["chunks"]
     questions = [one for one in labelled.questions if not group or one.group == group]
     for number, question in enumerate(questions, start=1):
-        answered = answers(labelled, question, done)
-        right = here.shown.right(answered)
-        if question.answerable and not right:  # what answers lies elsewhere, or nowhere
+        asked = _asked(labelled, question, done, here)
+        if asked is None:
             found.left_out += 1
             continue
-        asked = Asked(question, answered, right, right | here.shown.twins(answered))
         found.asked.append(asked)
         for name in names:
             told = layers.ask(name, here, question.text)
             found.add(name, told, ranked(asked, told.spots, here.shown))
         wanted.progress(number, len(questions))
+
+
+def _asked(labelled: LabelledSet, question: Question, done: Made, here: Open) -> Asked | None:
+    """Return a question with what answers it; None where that lies elsewhere, or nowhere."""
+    answered = answers(labelled, question, done)
+    right = here.shown.right(answered)
+    if question.answerable and not right:
+        return None
+    return Asked(question, answered, right, right | here.shown.twins(answered))
 
 
 # -- what is told -----------------------------------------------------------------
@@ -210,6 +238,8 @@ def _facts(
         ours, theirs = found.ranked["hybrid"], found.ranked[BASELINE]
         facts["hybrid_against_fts5"] = [one.facts() for one in compared(found.asked, ours, theirs)]
         facts["confidence"] = _confidence(found)
+    if found.tokens:
+        facts["tokens"] = found.tokens
     if "structured" in found.ranked:
         facts["structured"] = _structured(found)
     return facts
