@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from knowrepo.bench.corpus import Corpus, needle
-from knowrepo.bench.place import Place, Spent, in_process, in_turn, middle, spent
+from knowrepo.bench.place import Clock, Place, Spent, in_process, in_turn, middle, spent
 from knowrepo.bench.sizes import Sizes
 from knowrepo.bench.standin import StandIn
 from knowrepo.bench.structured import TAG, write_concepts
@@ -31,8 +31,8 @@ from knowrepo.recall.semantic import semantic
 if TYPE_CHECKING:
     from knowrepo.index.embed import Embedder
 
-WARM = ("scan", "structured", "lexical", "semantic", "hybrid")
 COLD = ("typer", "structured", "lexical", "hybrid")
+_CLOCKS: dict[str, Clock] = {"milliseconds": "wall", "cpu_milliseconds": "cpu"}
 _ASKED = 3  # the number of the session that is asked for
 _HITS = 10
 _LEAST_PROGRAM = """\
@@ -57,16 +57,17 @@ def measure(place: Place, sizes: Sizes) -> Iterator[dict[str, Any]]:
     program.write_text(_LEAST_PROGRAM, encoding="utf-8")
     for count in sizes.recall:
         here = repository_of(place, f"recall-{count}", count, sizes.records)
-        cold = _cold(here, ("typer", "structured", "lexical"), sizes, str(program))
+        cold = _cold(here, COLD[:-1], sizes.processes, str(program))
         chunks = fill_by_hash(here, embedder)
         if place.model is not None:
-            cold["hybrid"] = _cold(here, ("hybrid",), sizes, str(program))["hybrid"]
+            cold |= _cold(here, COLD[-1:], sizes.processes, str(program))
+        warm = _warm(here, embedder, sizes.recalls)
         yield {
             "sessions": count,
             "concepts": count,
             "chunks": chunks,
-            "warm_milliseconds": _warm(here, embedder, sizes.recalls),
-            "cold_milliseconds": cold,
+            **{f"warm_{unit}": _milliseconds(warm, clock) for unit, clock in _CLOCKS.items()},
+            **{f"cold_{unit}": _milliseconds(cold, clock) for unit, clock in _CLOCKS.items()},
             "model": place.model.name if place.model else "",
         }
         place.drop(f"recall-{count}")
@@ -116,7 +117,11 @@ def asked() -> str:
     return f"{' '.join(Corpus().common(60)[50:53])} {needle(_ASKED)}"
 
 
-def _warm(here: Repository, embedder: Embedder, rounds: int) -> dict[str, float]:
+def _milliseconds(spents: dict[str, list[Spent]], clock: Clock) -> dict[str, float]:
+    return {name: 1000 * middle(some, clock) for name, some in spents.items()}
+
+
+def _warm(here: Repository, embedder: Embedder, rounds: int) -> dict[str, list[Spent]]:
     query = asked()
 
     def in_catalog(ask: Callable[[Catalog], object]) -> Callable[[], Spent]:
@@ -135,8 +140,7 @@ def _warm(here: Repository, embedder: Embedder, rounds: int) -> dict[str, float]
         "hybrid": lambda: spent(lambda: route.recall(here, query, embedder=embedder)),
     }
     in_turn(1, *works.values())  # the first ones find cold caches
-    found = in_turn(rounds, *works.values())
-    return {name: 1000 * middle(some, "wall") for name, some in zip(works, found, strict=True)}
+    return dict(zip(works, in_turn(rounds, *works.values()), strict=True))
 
 
 def _scan(here: Repository, query: str) -> list[str]:
@@ -156,7 +160,9 @@ def _scan(here: Repository, query: str) -> list[str]:
     return found
 
 
-def _cold(here: Repository, names: tuple[str, ...], sizes: Sizes, program: str) -> dict[str, float]:
+def _cold(
+    here: Repository, names: tuple[str, ...], rounds: int, program: str
+) -> dict[str, list[Spent]]:
     recall = ["-m", "knowrepo", "recall", "--quiet"]
     commands = {
         "typer": [program],
@@ -170,5 +176,4 @@ def _cold(here: Repository, names: tuple[str, ...], sizes: Sizes, program: str) 
 
     works = [work(name) for name in names]
     in_turn(1, *works)
-    found = in_turn(sizes.processes, *works)
-    return {name: 1000 * middle(some, "wall") for name, some in zip(names, found, strict=True)}
+    return dict(zip(names, in_turn(rounds, *works), strict=True))

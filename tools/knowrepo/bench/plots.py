@@ -101,10 +101,10 @@ def _costs(costs: Sequence[Mapping[str, Any]]) -> Figure:
     """Draw milliseconds over sessions, warm and cold, both axes logarithmic."""
     figure, grid = _new(3.4, 2, share_y=True)
     sessions = [one["sessions"] for one in costs]
-    for panel, key, title in zip(
-        grid.flat, ("warm_milliseconds", "cold_milliseconds"), ("warm", "a process of its own"),
-        strict=True,
-    ):  # fmt: skip
+    titles = {
+        "warm_cpu_milliseconds": "warm", "cold_cpu_milliseconds": "a process of its own",
+    }  # fmt: skip
+    for panel, (key, title) in zip(grid.flat, titles.items(), strict=True):
         for layer in costs[0][key]:
             values = [one[key][layer] for one in costs]
             style = "--" if layer in ("scan", "typer") else "-"
@@ -116,7 +116,7 @@ def _costs(costs: Sequence[Mapping[str, Any]]) -> Figure:
         panel.set_xlabel("sessions, and as many concepts")
         panel.set_title(title, fontsize=9)
         panel.legend(fontsize=8)
-    grid.flat[0].set_ylabel("milliseconds")
+    grid.flat[0].set_ylabel("milliseconds of processor time")
     return figure
 
 

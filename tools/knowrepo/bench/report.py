@@ -195,13 +195,13 @@ def _dimensions(runs: Sequence[Facts], drawn: Mapping[str, str]) -> Iterator[str
 
 
 def _costs(costs: Sequence[Facts], drawn: Mapping[str, str]) -> Iterator[str]:
-    warm, cold = costs[0]["warm_milliseconds"], costs[0]["cold_milliseconds"]
+    warm, cold = costs[0]["warm_cpu_milliseconds"], costs[0]["cold_cpu_milliseconds"]
     yield ""
     yield "## What a recall costs"
     yield ""
-    yield "Milliseconds, medians of layers that took turns, over generated sessions and as many"
-    yield "concepts. Warm is one process that opens the catalog for each query; scan reads and"
-    yield "parses every file. Cold is a process of its own, from start to end; typer is the least"
+    yield "Milliseconds of processor time, medians of layers that took turns, over generated"
+    yield "sessions and as many concepts; the time of the clock is in the JSON. Warm is one process"
+    yield "that opens the catalog for each query; scan reads and parses every file. Cold is a process of its own, from start to end; typer is the least"
     yield "program that the library of our command line makes."
     yield from _plot(drawn, "cost", "milliseconds over the number of sessions")
     yield ""
@@ -209,8 +209,8 @@ def _costs(costs: Sequence[Facts], drawn: Mapping[str, str]) -> Iterator[str]:
         ["sessions", "chunks", *(f"warm {name}" for name in warm),
          *(f"cold {name}" for name in cold)],
         [[f"{one['sessions']:,}", f"{one['chunks']:,}",
-          *(_milliseconds(one["warm_milliseconds"][name]) for name in warm),
-          *(_milliseconds(one["cold_milliseconds"][name]) for name in cold)] for one in costs],
+          *(_milliseconds(one["warm_cpu_milliseconds"][name]) for name in warm),
+          *(_milliseconds(one["cold_cpu_milliseconds"][name]) for name in cold)] for one in costs],
     )  # fmt: skip
     if not costs[0]["model"]:
         yield ""
@@ -220,7 +220,7 @@ def _costs(costs: Sequence[Facts], drawn: Mapping[str, str]) -> Iterator[str]:
 def _measured(one: Facts) -> Iterator[str]:
     details = one["details"]
     yield ""
-    yield f"A {one['name']}: {one['figure']:.2f} {one['unit']}, target {one['target']}: {one['how']},"
+    yield f"A {one['name']}: {one['figure']:.2f} {one['unit']} ({one['target']}): {one['how']},"
     yield f"{details['milliseconds']:.1f} ms against {details['bare_milliseconds']:.1f} ms bare."
 
 
