@@ -201,8 +201,9 @@ def _costs(costs: Sequence[Facts], drawn: Mapping[str, str]) -> Iterator[str]:
     yield ""
     yield "Milliseconds of processor time, medians of layers that took turns, over generated"
     yield "sessions and as many concepts; the time of the clock is in the JSON. Warm is one process"
-    yield "that opens the catalog for each query; scan reads and parses every file. Cold is a process of its own, from start to end; typer is the least"
-    yield "program that the library of our command line makes."
+    yield "that opens the catalog for each query; scan reads and parses every file. Cold is a"
+    yield "process of its own, from start to end; typer is the least program that the library of"
+    yield "our command line makes."
     yield from _plot(drawn, "cost", "milliseconds over the number of sessions")
     yield ""
     yield from table(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from knowrepo.index.embed import Embedder
 
 JSON_VERSION = 1
+_USUAL = {"scope": "all"}
 _UNITS = ("session", "turns", "row", "concept")
 _FIGURES = {"hit_1": "hit@1", "hit_5": "hit@5", "mrr": "MRR", "ndcg_10": "NDCG@10"}
 CacheOption = Annotated[
@@ -34,7 +34,7 @@ ModelOption = Annotated[
 def recall(
     sets: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[SET...]", help="Folders of labelled sets; none for the costs."),
+        typer.Argument(metavar="SET", help="Folders of labelled sets; none for the costs."),
     ] = None,
     layers: Annotated[
         list[str] | None,
@@ -80,7 +80,7 @@ def recall(
     Examples:
       know bench recall --quick
       know bench recall ~/sets/locomo --cache ~/sets/made
-      know bench recall ~/sets/* --costs --report docs/benchmarks.md --plots docs/plots
+      know bench recall ~/sets/* --costs --report page.md --plots plots
     """
     from datetime import UTC, datetime
 
@@ -98,9 +98,16 @@ def recall(
     if plots:
         drawing.check()
     tell = (lambda _: None) if quiet else say
+    command = _command(sets or (), {
+        "layers": layers or [], "unit": unit, "scope": scope, "dimension": dimension,
+        "dimensions": dimensions, "words": words, "costs": costs, "quick": quick, "large": large,
+        "cache": cache, "report": report, "plots": plots,
+        "model": Path(model) if model else "",
+    })  # fmt: skip
     run: dict[str, Any] = {
-        "version": JSON_VERSION, "date": f"{datetime.now(UTC):%Y-%m-%d}", "command": _command(),
-        "machine": machine(), "sets": [], "dimensions": [], "costs": [], "measured": [],
+        "version": JSON_VERSION, "date": f"{datetime.now(UTC):%Y-%m-%d}", "command": command,
+        "machine": machine(),
+        "sets": [], "dimensions": [], "costs": [], "measured": [],
     }  # fmt: skip
     kept = cache.expanduser().resolve() if cache else None
     with prepared(model) as place:
@@ -138,10 +145,15 @@ def _check(
         raise UsageError("--dimensions: needs sets, and a model")
 
 
-def _command() -> str:
-    """Return the command as it was typed, without the folders above those it names."""
-    named = [Path(part).name if part.startswith(("/", "~")) else part for part in sys.argv[1:]]
-    return " ".join(["know", *named])
+def _command(sets: Sequence[Path], options: dict[str, object]) -> str:
+    """Return the command in full, without the folders above those it names."""
+    parts = ["know bench recall", *(place.name for place in sets)]
+    for name, value in options.items():
+        for one in value if isinstance(value, list) else [value]:
+            if one and one != _USUAL.get(name):
+                told = one.name if isinstance(one, Path) else one
+                parts.append(f"--{name}" if one is True else f"--{name} {told}")
+    return " ".join(parts)
 
 
 def _loaded(place: Place) -> tuple[Embedder | None, Any]:
