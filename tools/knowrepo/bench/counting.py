@@ -155,7 +155,7 @@ def to_the_answer(
     """Return how many tokens lead to the right answer, where the first hits hold it.
 
     Compact lines and then the body of the right hit; the bodies of all hits; and all lines
-    in which grep finds the rarest word of the question. Tokens are characters over four,
+    in which grep finds the rarest word that it can. Tokens are characters over four,
     but for those of a compact line.
     """
     ways: dict[str, list[int]] = {"compact_then_get": [], "full_bodies": [], "grep": []}
@@ -198,23 +198,24 @@ def to_the_answer(
 
 
 def grep(here: Open, question: str) -> str:
-    """Return what `grep -rniF` prints of the rarest content word of a question, as it stands there.
+    """Return what `grep -rniF` prints of the rarest word of a question that it finds.
 
-    Empty where no chunk holds any of its words.
+    Words that no chunk holds are left out. Empty where it finds none of the others, as
+    where they stand in another form.
     """
-    rarest = _rarest(here.catalog, question)
-    if not rarest:
-        return ""
-    folders = [name for name in ("concepts", "sessions") if (here.repository.root / name).is_dir()]
-    done = subprocess.run(
-        ["grep", "-rniF", "--", rarest, *folders],
-        cwd=here.repository.root, capture_output=True, check=False,
-        env={**os.environ, "LC_ALL": "C"},
-    )  # fmt: skip
-    return done.stdout.decode("utf-8", "replace")
+    root = here.repository.root
+    folders = [name for name in ("concepts", "sessions") if (root / name).is_dir()]
+    for word in _rare_first(here.catalog, question):
+        done = subprocess.run(
+            ["grep", "-rniF", "--", word, *folders],
+            cwd=root, capture_output=True, check=False, env={**os.environ, "LC_ALL": "C"},
+        )  # fmt: skip
+        if done.stdout:
+            return done.stdout.decode("utf-8", "replace")
+    return ""
 
 
-def _rarest(catalog: Catalog, question: str) -> str:
+def _rare_first(catalog: Catalog, question: str) -> list[str]:
     frequencies = {word: catalog.chunk_frequency(word) for word in content_words(question)}
-    there = {word: number for word, number in frequencies.items() if number}
-    return min(there, key=lambda word: there[word], default="")
+    there = [word for word, number in frequencies.items() if number]
+    return sorted(there, key=lambda word: frequencies[word])
