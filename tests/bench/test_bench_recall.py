@@ -47,6 +47,16 @@ class Units:
         return spot.path in answers
 
 
+class Counting(WordEmbedder):
+    """Counts the queries."""
+
+    asked = 0
+
+    def embed_query(self, query):
+        self.asked += 1
+        return super().embed_query(query)
+
+
 def asked(kind: str = "k", right=("r",), twins=(), answers=None) -> Asked:
     question = Question("q", kind, "text", "", tuple(right))
     return Asked(question, answers or {}, frozenset(right), frozenset((*right, *twins)))
@@ -182,12 +192,13 @@ def test_twins_are_told_as_a_group(tmp_path):
 
 def test_a_second_run_with_a_cache_embeds_nothing(tmp_path):
     labelled = read_set(dialogues(tmp_path / "talk"))
-    first, second = WordEmbedder(), WordEmbedder()
+    first, second = Counting(), Counting()
     for embedder in (first, second):
         wanted = Wanted(embedder=embedder, cache=tmp_path / "kept")
         measure(labelled, tmp_path / "work", wanted)
     assert first.passages
     assert second.passages == []
+    assert second.asked == 0  # nor any question
 
 
 def test_cut_vectors_are_made_of_the_whole_ones(tmp_path):

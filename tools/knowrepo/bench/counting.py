@@ -216,6 +216,8 @@ def grep(here: Open, question: str) -> str:
 
 
 def _rare_first(catalog: Catalog, question: str) -> list[str]:
-    frequencies = {word: catalog.chunk_frequency(word) for word in content_words(question)}
+    frequencies: dict[str, int] = {
+        word: catalog.chunk_frequency(word) for word in content_words(question)
+    }
     there = [word for word, number in frequencies.items() if number]
     return sorted(there, key=lambda word: frequencies[word])

@@ -6,13 +6,17 @@ catalog. `hybrid` is a whole recall, by whichever layer it takes.
 
 from __future__ import annotations
 
+import hashlib
+import io
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from knowrepo.bench.baseline import Baseline
 from knowrepo.bench.judging import DEPTH
 from knowrepo.bench.shown import Shown, Spot
+from knowrepo.config import write_atomically
 from knowrepo.errors import KnowError, UsageError
 from knowrepo.git.layout import Repository
 from knowrepo.index.catalog import Catalog, Filter
@@ -122,18 +126,39 @@ _ASKED: dict[str, Callable[[Open, str], Told]] = {
 
 
 class Remembering:
-    """An embedder that embeds each query once: several layers ask the same."""
+    """An embedder that embeds each query once: several layers ask the same, and later runs.
 
-    def __init__(self, embedder: Embedder) -> None:
+    ``kept`` is a file in which `keep` leaves the vectors for the next run.
+    """
+
+    def __init__(self, embedder: Embedder, kept: Path | None = None) -> None:
+        import numpy as np
+
         self.embed_passage = embedder.embed_passage
         self.embed_passages = embedder.embed_passages
         self.fingerprint = embedder.fingerprint
         self.dimension = embedder.dimension
         self._embedder = embedder
+        self._kept = kept
         self._known: dict[str, Vector] = {}
+        if kept is not None and kept.is_file():
+            with np.load(kept) as found:
+                self._known = dict(zip(found["names"].tolist(), found["vectors"], strict=True))
+        self._read = len(self._known)
 
     def embed_query(self, query: Query) -> Vector:
         """See `Embedder.embed_query`."""
-        if query not in self._known:
-            self._known[query] = self._embedder.embed_query(query)
-        return self._known[query]
+        name = hashlib.sha256(query.encode("utf-8", "replace")).hexdigest()
+        if name not in self._known:
+            self._known[name] = self._embedder.embed_query(query)
+        return self._known[name]
+
+    def keep(self) -> None:
+        """Leave the vectors of all queries in the file."""
+        import numpy as np
+
+        if self._kept is None or len(self._known) == self._read:
+            return
+        data = io.BytesIO()
+        np.savez(data, names=np.array(list(self._known)), vectors=np.stack([*self._known.values()]))
+        write_atomically(self._kept, data.getvalue())

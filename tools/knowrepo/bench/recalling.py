@@ -90,19 +90,16 @@ def measure(labelled: LabelledSet, folder: Path, wanted: Wanted) -> dict[str, An
     asked_layers = [BASELINE, *wanted.layers]
     if wanted.embedder is None:
         asked_layers = [layer for layer in asked_layers if layer != "semantic"]
-    if wanted.dimension and wanted.embedder is not None:
-        embedder: Embedder | None = Cut(wanted.embedder, wanted.dimension)
-    else:
-        embedder = wanted.embedder
-    for group in groups:
-        place = base / "groups" / group if group else base / "all"
-        done = made(labelled, place, group=group)
-        if group and embedder is not None:
-            _borrow(base / "all" / "repository", done.repository)
-        with _opened(done, unit, embedder, wanted) as here:
-            _ask_all(labelled, done, here, asked_layers, group, found, wanted)
-            if wanted.count_tokens and not group:
-                found.tokens = to_the_answer(here, found.asked, tokens=wanted.tokens)
+    with _remembering(base, wanted) as embedder:
+        for group in groups:
+            place = base / "groups" / group if group else base / "all"
+            done = made(labelled, place, group=group)
+            if group and embedder is not None:
+                _borrow(base / "all" / "repository", done.repository)
+            with _opened(done, unit, embedder, wanted) as here:
+                _ask_all(labelled, done, here, asked_layers, group, found, wanted)
+                if wanted.count_tokens and not group:
+                    found.tokens = to_the_answer(here, found.asked, tokens=wanted.tokens)
     return _facts(labelled, unit, wanted, found, embedder)
 
 
@@ -111,14 +108,32 @@ def opened(
     labelled: LabelledSet, folder: Path, wanted: Wanted
 ) -> Iterator[tuple[Open, list[Asked]]]:
     """Give the whole of a set, ready to be asked, and its questions."""
-    done = made(labelled, _base(labelled, folder, wanted) / "all")
-    with _opened(done, wanted.unit or labelled.unit, wanted.embedder, wanted) as here:
+    base = _base(labelled, folder, wanted)
+    done = made(labelled, base / "all")
+    unit: Unit = wanted.unit or labelled.unit
+    with (
+        _remembering(base, wanted) as embedder,
+        _opened(done, unit, embedder, wanted) as here,
+    ):
         asked = (_asked(labelled, question, done, here) for question in labelled.questions)
         yield here, [one for one in asked if one is not None]
 
 
 def _base(labelled: LabelledSet, folder: Path, wanted: Wanted) -> Path:
     return (wanted.cache or folder) / f"{labelled.name}-{labelled.fingerprint()}"
+
+
+@contextlib.contextmanager
+def _remembering(base: Path, wanted: Wanted) -> Iterator[Embedder | None]:
+    """Give the embedder, cut where it is to be; the vectors of questions are kept beside a set."""
+    if wanted.embedder is None:
+        yield None
+        return
+    whole = Remembering(wanted.embedder, base / f"questions-{wanted.embedder.fingerprint}.npz")
+    try:
+        yield Cut(whole, wanted.dimension) if wanted.dimension else whole
+    finally:
+        whole.keep()
 
 
 @contextlib.contextmanager
@@ -129,7 +144,6 @@ def _opened(done: Made, unit: Unit, embedder: Embedder | None, wanted: Wanted) -
         raise KnowError(f"{here.root}: cannot be indexed in full; {'; '.join(result.notes)}")
     if embedder is not None:
         embed_all(here, embedder, wanted)
-        embedder = Remembering(embedder)
     catalog = Catalog.open(here.catalog)
     if catalog is None:
         raise KnowError(f"{here.root}: no catalog")
