@@ -285,6 +285,7 @@ def test_a_run_is_written_as_a_page_with_its_json_and_plots(no_model, tmp_path, 
     assert "not part of this repository" in text
     assert "![hit@1, hit@5 and MRR of each layer](plots/quality.svg)" in text
     assert "| FTS5 alone | 100.0 |" in text
+    assert text.count("| structured |") == 1  # of dialogues it has nothing to tell
     assert "| tag | 1 | 100.0 % | 100.0 % |" in text
     assert (page.parent / "plots" / "quality.png").read_bytes().startswith(b"\x89PNG")
 

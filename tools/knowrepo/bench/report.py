@@ -111,6 +111,8 @@ def _set(one: Facts) -> Iterator[str]:
     )
     yield ""
     first = {layer: kinds[0] for layer, kinds in one["layers"].items() if kinds}
+    if not any(row["answered"] for row in one.get("structured", ())):
+        first.pop("structured", None)  # there is no front matter that it could know of
     shown = [
         name for name in _FIGURES
         if name not in _OPTIONAL or any(kind[name] is not None for kind in first.values())
