@@ -50,23 +50,27 @@ class Place:
 
     def repository(self, name: str) -> Repository:
         """Make an empty knowledge repository, in place of one of this name."""
-        root = self.folder / name
-        shutil.rmtree(root, ignore_errors=True)
-        for folder in ("concepts", "sessions"):
-            (root / folder).mkdir(parents=True)
-        subprocess.run(["git", "init", "-q", str(root)], check=True, capture_output=True)
-        (root / "know.toml").write_text("format = 1\n", encoding="utf-8")
-        return repository_at(root.resolve())
+        return empty_repository(self.folder / name)
 
     def drop(self, name: str) -> None:
         """Remove a repository that is no longer needed: corpora are large."""
         shutil.rmtree(self.folder / name, ignore_errors=True)
 
 
+def empty_repository(root: Path) -> Repository:
+    """Make an empty knowledge repository at ``root``, in place of what is there."""
+    shutil.rmtree(root, ignore_errors=True)
+    for folder in ("concepts", "sessions"):
+        (root / folder).mkdir(parents=True)
+    subprocess.run(["git", "init", "-q", str(root)], check=True, capture_output=True)
+    (root / "know.toml").write_text("format = 1\n", encoding="utf-8")
+    return repository_at(root.resolve())
+
+
 @contextlib.contextmanager
 def prepared(model: str = "") -> Iterator[Place]:
     """Give a place; ``model`` is a path, or a name of the registry, if not the user's own."""
-    given = _model_path(model) if model else ""
+    given = model_path(model) if model else ""
     own = models.current() if not given else None
     with tempfile.TemporaryDirectory(prefix="know-bench-") as temporary:
         folder = Path(temporary)
@@ -83,7 +87,8 @@ def prepared(model: str = "") -> Iterator[Place]:
             yield Place(folder, models.current())
 
 
-def _model_path(model: str) -> str:
+def model_path(model: str) -> str:
+    """Return the file of a model of the registry, or of a path. Raises KnowError."""
     path = Path(model).expanduser()
     if path.is_file():
         return str(path.resolve())

@@ -26,7 +26,7 @@ MILLISECONDS = 1.0
 GROWTH = 1.5
 _AT = 1_600  # concepts, at which the milliseconds are a target
 _HITS = 10
-_TAG = "eighth"
+TAG = "eighth"
 _A_TAG = 8  # of so many concepts one has the tag
 _FOLDER = 400  # concepts in a folder
 _RARE = 3  # the number of the concept that the query of rare words is about
@@ -53,7 +53,7 @@ def _queries() -> dict[str, str]:
     return {
         "common words": " ".join(common[:3]),
         "rare words": f"{needle(_RARE)} {_rare(_RARE)}",
-        "a tag of an eighth": _TAG,
+        "a tag of an eighth": TAG,
     }
 
 
@@ -80,7 +80,7 @@ def write_concepts(folder: Path, count: int) -> None:
     """Write generated concepts; of every eight, one has the tag that is asked for."""
     corpus = Corpus()
     for number in range(count):
-        tags = [corpus.words(1), *([_TAG] if number % _A_TAG == 0 else [])]
+        tags = [corpus.words(1), *([TAG] if number % _A_TAG == 0 else [])]
         path = folder / f"part{number // _FOLDER}" / f"concept-{number}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from knowrepo.cli.bench_recall import recall
+from knowrepo.cli.bench_tokens import tokens
 from knowrepo.cli.common import JsonOption, QuietOption, say, show, show_json
 
 if TYPE_CHECKING:
@@ -76,6 +78,10 @@ def index(
         show("")
         for line in _lines(one):
             show(line)
+
+
+app.command("recall")(recall)
+app.command("tokens")(tokens)
 
 
 def _lines(one: Measured) -> list[str]:

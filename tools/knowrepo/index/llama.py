@@ -54,19 +54,26 @@ def binding() -> Any:
 
 
 def load(
-    path: Path, *, hint: str = "`know model pull` gets a good one, `know model use` chooses another"
+    path: Path,
+    *,
+    hint: str = "`know model pull` gets a good one, `know model use` chooses another",
+    vocabulary_only: bool = False,
 ) -> Any:
-    """Return llama.cpp's handle of a model's weights; ``hint`` says what to do if it cannot."""
+    """Return llama.cpp's handle of a model's weights; ``hint`` says what to do if it cannot.
+
+    With ``vocabulary_only`` it can cut texts into tokens, and nothing else.
+    """
     lib = binding()
     settings = lib.llama_model_default_params()
     settings.n_gpu_layers = 0
     # Weights repacked for AMX crash the process on virtual machines that show
     # the instructions and do not carry their state.
     settings.use_extra_bufts = False
+    settings.vocab_only = vocabulary_only
     weights = lib.llama_model_load_from_file(os.fsencode(path), settings)
     if not weights:
         raise ModelError(f"{path}: llama.cpp cannot load it: {said()}", hint=hint)
-    if lib.llama_model_n_ctx_train(weights) < SMALLEST_WINDOW:
+    if not vocabulary_only and lib.llama_model_n_ctx_train(weights) < SMALLEST_WINDOW:
         raise ModelError(f"{path}: its window is too small to be of use")
     return weights
 

@@ -20,6 +20,7 @@ from uuid import UUID
 import duckdb
 
 from knowrepo.index.vectors import engine, manifest, segment
+from knowrepo.index.vectors.segment import Row
 from knowrepo.index.vectors.sweep import Damaged
 
 if TYPE_CHECKING:
@@ -228,6 +229,17 @@ class Reader:
         with self._cursor() as db:
             found = db.execute(f"SELECT hash::VARCHAR AS hash FROM ({self._all()})").fetchnumpy()
         return bytes.fromhex("".join(found["hash"].tolist()).replace("-", ""))
+
+    def rows(self) -> list[Row]:
+        """Return all vectors, in no order; a text whose vector was made twice comes twice."""
+        import numpy as np
+
+        if self.is_empty:
+            return []
+        every = " UNION ALL ".join(f"FROM {alias}.vectors" for alias in self._tables.values())
+        with self._cursor() as db:
+            found = db.execute(f"SELECT {_HEX}, part, vector FROM ({every})").fetchall()
+        return [(text, part, np.array(vector, dtype=np.float32)) for text, part, vector in found]
 
     @property
     def names(self) -> list[str]:

@@ -113,6 +113,10 @@ class VectorStore:
         with contextlib.ExitStack() as held:
             yield self._read(lambda reader: held.enter_context(reader.ranked(query)))
 
+    def rows(self) -> list[Row]:
+        """Return all vectors as they are kept, in no order; it holds them all in memory."""
+        return self._read(Reader.rows)
+
     def add(
         self,
         rows: Sequence[Row],
