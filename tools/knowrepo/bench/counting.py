@@ -104,7 +104,14 @@ def count(
 
 def printed(answer: Answer, *, full: bool) -> str:
     """Return what a pipe gets of an answer."""
-    return "".join(f"{part}\n" for part in present.text(answer, full=full))
+    told = []
+    seen: set[str] = set()
+    for hit in present.ordered(answer):
+        scored = answer.route != "newest"
+        again = hit.path in seen
+        told.append(present.body(hit) if full else present.line(hit, scored=scored, again=again))
+        seen.add(hit.path)
+    return "".join(f"{part}\n" for part in told)
 
 
 def reckoned(text: str) -> int:

@@ -27,6 +27,7 @@ class Cut:
             raise UsageError(f"--dimension {dimension}: the model has {embedder.dimension}")
         self._whole = embedder
         self.dimension = dimension
+        self.language = embedder.language
         name = f"{embedder.fingerprint}/{dimension}"
         self.fingerprint = hashlib.sha256(name.encode()).hexdigest()[:16]
 

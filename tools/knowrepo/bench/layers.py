@@ -138,6 +138,7 @@ class Remembering:
         self.embed_passages = embedder.embed_passages
         self.fingerprint = embedder.fingerprint
         self.dimension = embedder.dimension
+        self.language = embedder.language
         self._embedder = embedder
         self._kept = kept
         self._known: dict[str, Vector] = {}
