@@ -354,7 +354,8 @@ def test_a_page_of_costs_tells_them_by_size(tmp_path):
     }  # fmt: skip
     timed = {
         "name": "warm query", "figure": 1.5, "unit": "times", "how": "a over b",
-        "target": "at most 3", "details": {"milliseconds": 9.0, "bare_milliseconds": 6.0},
+        "target": "at most 3", "met": True,
+        "details": {"milliseconds": 9.0, "bare_milliseconds": 6.0},
     }  # fmt: skip
     run = {
         "date": "2026-05-01", "command": "know bench recall", "machine": {"cores": 2},
@@ -363,7 +364,7 @@ def test_a_page_of_costs_tells_them_by_size(tmp_path):
     report.write(run, tmp_path / "b.md")
     text = (tmp_path / "b.md").read_text()
     assert "| 1,600 | 32,000 | 1,234 | 3.1 | 90.0 | 150 |" in text
-    assert "1.50 times (at most 3)" in text
+    assert "1.50 times (at most 3: met)" in text
 
 
 def test_a_place_without_a_model_embeds_by_hash(tmp_path):

@@ -223,7 +223,8 @@ def _costs(costs: Sequence[Facts], drawn: Mapping[str, str]) -> Iterator[str]:
 def _measured(one: Facts) -> Iterator[str]:
     details = one["details"]
     yield ""
-    yield f"A {one['name']}: {one['figure']:.2f} {one['unit']} ({one['target']}): {one['how']},"
+    verdict = f"{one['target']}: {'met' if one['met'] else 'missed'}"
+    yield f"A {one['name']}: {one['figure']:.2f} {one['unit']} ({verdict}): {one['how']},"
     yield f"{details['milliseconds']:.1f} ms against {details['bare_milliseconds']:.1f} ms bare."
 
 
