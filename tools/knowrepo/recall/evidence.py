@@ -15,7 +15,7 @@ question. Measured on six sets; see the concept `weights-of-evidence`.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from heapq import nlargest
 from itertools import pairwise
@@ -24,9 +24,12 @@ from typing import NamedTuple
 from knowrepo.index.catalog import Catalog, Filter, Occurrence, Place
 from knowrepo.index.text import PREFIX, Term, analysed, forms
 from knowrepo.recall.nearby import near
+from knowrepo.recall.spread import CANDIDATES_A_DOCUMENT
 
 FIRST = 300
-"""Chunks that the words put forward."""
+"""Chunks that the words put forward, whatever documents they are of."""
+FEWEST_DOCUMENTS = 20
+"""Documents of which chunks are put forward, some of each: one long session hides none."""
 MOST_OCCURRENCES = 20_000
 """Places of a word that are looked at; of a commoner one those in the chunks put forward."""
 MOST_PUT_FORWARD = 20_000
@@ -90,8 +93,8 @@ def look_for(
     chunks = catalog.extent()[0]
     own = _put_forward(catalog, [_word(chunks, found[word]) for word in found], only)
     if everywhere:
-        best = catalog.lexical(words, FIRST, only)
-        own.update(catalog.places([chunk for chunk, _ in best], only))
+        best = catalog.lexical(words, MOST_PUT_FORWARD, only)
+        own.update(_first(catalog, [chunk for chunk, _ in best], only))
     places = {**own, **catalog.places([chunk for chunk in others if chunk not in own], only)}
     if everywhere:
         found.update(_read(catalog, everywhere, list(places)))
@@ -130,10 +133,22 @@ def _put_forward(catalog: Catalog, words: Sequence[_Word], only: Filter) -> dict
             for chunk in chunks:
                 scores[chunk] += word.weight * share
     best = nlargest(MOST_PUT_FORWARD, scores, key=lambda chunk: (scores[chunk], -chunk))
+    return _first(catalog, best, only)
+
+
+def _first(catalog: Catalog, best: Sequence[int], only: Filter) -> dict[int, Place]:
+    """Return the first chunks that pass the filter, and then few of each other document."""
     found: dict[int, Place] = {}
+    taken: Counter[int] = Counter()
     for start in range(0, len(best), FIRST):
-        found.update(catalog.places(best[start : start + FIRST], only))
-        if len(found) >= FIRST:
+        some = best[start : start + FIRST]
+        passing = catalog.places(some, only)
+        for chunk in filter(passing.__contains__, some):
+            place = passing[chunk]
+            taken[place.document] += 1
+            if len(found) < FIRST or taken[place.document] <= CANDIDATES_A_DOCUMENT:
+                found[chunk] = place
+        if len(found) >= FIRST and len(taken) >= FEWEST_DOCUMENTS:
             break
     return found
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from knowrepo.index.catalog import Catalog, Document, StoredChunk
 from knowrepo.recall.hits import Hit, chunk_hit, standing
+from knowrepo.recall.spread import CANDIDATES, OVERFETCH, spread
 
 A_DOCUMENT = 2
 """Hits of one document at most."""
@@ -28,7 +29,7 @@ def gather(
     evidence: Mapping[int, dict[str, float]],
 ) -> list[Hit]:
     """Return at most ``limit`` hits of (chunk, score), best first."""
-    candidates = ranked[: max(100, limit * 10)]
+    candidates = spread(catalog, ranked, max(CANDIDATES, limit * OVERFETCH))
     chunks = catalog.chunks([number for number, _ in candidates])
     documents = catalog.documents(list({chunk.document for chunk in chunks.values()}))
     worth = {

@@ -6,6 +6,7 @@ Owns the numbers that both layers of the hybrid search share.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from knowrepo.index.catalog import Catalog
 
@@ -16,7 +17,9 @@ OVERFETCH = 10
 CANDIDATES_A_DOCUMENT = 8
 
 
-def spread(catalog: Catalog, scored: list[tuple[int, float]]) -> list[tuple[int, float]]:
+def spread(
+    catalog: Catalog, scored: Sequence[tuple[int, float]], most: int = CANDIDATES
+) -> list[tuple[int, float]]:
     """Return the best candidates, few of one document: a long session must not hide the rest."""
     documents = catalog.documents_of([chunk for chunk, _ in scored])
     taken: Counter[int] = Counter()
@@ -25,4 +28,4 @@ def spread(catalog: Catalog, scored: list[tuple[int, float]]) -> list[tuple[int,
         taken[documents[chunk]] += 1
         if taken[documents[chunk]] <= CANDIDATES_A_DOCUMENT:
             best.append((chunk, score))
-    return best[:CANDIDATES]
+    return best[:most]
