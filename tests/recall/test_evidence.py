@@ -81,6 +81,17 @@ def test_a_word_that_nothing_holds_costs_coverage(catalog):
     assert 0 < found["Other"].coverage < 0.5
 
 
+def test_words_that_say_when_cost_no_coverage(catalog):
+    words = content_words("journal last week")
+    timed = look_for(catalog, words, Filter(), of_time={"last", "week"})
+    assert by_title(catalog, timed)["Other"].coverage == 1.0
+    assert (
+        by_title(catalog, timed)["Other"].words
+        < by_title(catalog, ask(catalog, "journal"))["Other"].words
+    )
+    assert not look_for(catalog, words[1:], Filter(), of_time={"last", "week"}).places
+
+
 def test_a_misspelled_word_is_taken_for_its_neighbour_at_a_lower_weight(catalog):
     found = ask(catalog, "rolback journal")
     assert "rolback" in found.respelled

@@ -89,8 +89,8 @@ def test_each_way_of_a_search_gives_the_same(filled, monkeypatch, only):
         for few, most in ((10**6, 10**6), (0, 10**6), (0, 1)):
             monkeypatch.setattr(semantic, "FEW", few)
             monkeypatch.setattr(semantic, "MOST_LOOKED_UP", most)
-            scored, _ = semantic.nearest(store, vector, catalog, only)
-            found.append(semantic.spread(catalog, scored))
+            near = semantic.nearest(store, vector, catalog, only)
+            found.append(semantic.spread(near.scored, near.documents))
     assert found[0]
     assert found[0] == found[1] == found[2]
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from heapq import nlargest
 from itertools import pairwise
 from typing import NamedTuple
@@ -51,7 +51,7 @@ class Evidence(NamedTuple):
     title: float = 0.0
     heading: float = 0.0
     together: float = 0.0
-    coverage: float = 0.0  # that the chunk holds at all
+    coverage: float = 0.0  # that the chunk holds at all, words of time left out
 
 
 class Lexical(NamedTuple):
@@ -78,12 +78,21 @@ class _Word(NamedTuple):
     body: dict[int, list[int]]
     heading: set[int]
     title: set[int]
+    says: bool = True  # what is asked for, so that a chunk without it covers less
 
 
 def look_for(
-    catalog: Catalog, words: Sequence[str], only: Filter, others: Iterable[int] = ()
+    catalog: Catalog,
+    words: Sequence[str],
+    only: Filter,
+    others: Iterable[int] = (),
+    *,
+    of_time: Collection[str] = (),
 ) -> Lexical:
-    """Return what words say of the chunks that they put forward, and of ``others``."""
+    """Return what words say of the chunks that they put forward, and of ``others``.
+
+    Those ``of_time`` say when, not what: a chunk covers a query without them.
+    """
     found = catalog.occurrences(words, MOST_OCCURRENCES)
     respelled = near(catalog, words, [word for word in words if found.get(word, True)])
     for word, spellings in respelled.items():
@@ -91,22 +100,25 @@ def look_for(
         found[word] = [place for spelling in spellings for place in taken.get(spelling, ())]
     everywhere = [word for word in words if word not in found]
     chunks = catalog.extent()[0]
-    own = _put_forward(catalog, [_word(chunks, found[word]) for word in found], only)
+    weighed = {
+        word: _word(chunks, places, share=_RESPELLED if word in respelled else 1.0)
+        for word, places in found.items()
+    }
+    own = _put_forward(catalog, list(weighed.values()), only)
     if everywhere:
         best = catalog.lexical(words, MOST_PUT_FORWARD, only)
         own.update(_first(catalog, [chunk for chunk, _ in best], only))
     places = {**own, **catalog.places([chunk for chunk in others if chunk not in own], only)}
     if everywhere:
-        found.update(_read(catalog, everywhere, list(places)))
-    weighed = [
-        _word(
-            chunks, found[word],
-            share=_RESPELLED if word in respelled else 1.0,
-            least=MOST_OCCURRENCES if word in everywhere else 0,
-        )
-        for word in words
-    ]  # fmt: skip
-    return Lexical(places, _evidence(catalog, weighed, places), respelled)
+        for word, read in _read(catalog, everywhere, list(places)).items():
+            weighed[word] = _word(chunks, read, least=MOST_OCCURRENCES)
+    in_order = [weighed[word] for word in words]
+    if not all(word in of_time for word in words):
+        in_order = [
+            one._replace(says=word not in of_time)
+            for word, one in zip(words, in_order, strict=True)
+        ]
+    return Lexical(places, _evidence(catalog, in_order, places), respelled)
 
 
 def _word(total: int, places: Sequence[Occurrence], *, share: float = 1.0, least: int = 0) -> _Word:
@@ -167,7 +179,7 @@ def _read(
                         term.startswith(form[:-1]) if form.endswith(PREFIX) else term == form
                         for form in wanted
                     ):
-                        found[word].append(Occurrence(number, column, place))
+                        found[word].append((number, column, place))
     return found
 
 
@@ -177,6 +189,7 @@ def _evidence(
     total = sum(word.weight for word in words)
     if not total:
         return {chunk: Evidence() for chunk in places}
+    asked = sum(word.weight for word in words if word.says)
     sequences = catalog.sequences(list({place.document for place in places.values()}))
     document_of = {chunk: number for number, chunks in sequences.items() for chunk in chunks}
     wholes = _documents(catalog, words, sequences, document_of)
@@ -193,12 +206,12 @@ def _evidence(
             own += word.weight * often / (often + _K1)
             if chunk in word.heading:
                 heading += word.weight
-            if times or chunk in word.heading or chunk in word.title:
+            if word.says and (times or chunk in word.heading or chunk in word.title):
                 covered += word.weight
         body, title = wholes[document]
         found[chunk] = Evidence(
             own / total, body / total, title / total, heading / total,
-            together.get(chunk, 0.0) / total, covered / total,
+            together.get(chunk, 0.0) / total, covered / asked,
         )  # fmt: skip
     return found
 

@@ -114,7 +114,7 @@ def ordered(answer: Answer) -> list[Hit]:
 
 def trail(answer: Answer) -> str:
     """Return the line that says how an answer came about."""
-    none = "no match" if answer.confident else NOTHING
+    none = "no match" if answer.confident or not answer.confidence else NOTHING
     hits = {0: none, 1: "1 hit"}.get(len(answer.hits), f"{len(answer.hits)} hits")
     reason = f" ({answer.reason})" if answer.reason else ""
     return f"{answer.route}{reason}: {hits} in {answer.seconds * 1000:.1f} ms"

@@ -22,6 +22,7 @@ from knowrepo.recall.evidence import Lexical, look_for
 from knowrepo.recall.rerank import reranked
 from knowrepo.recall.semantic import Meaning, semantic
 from knowrepo.recall.spread import spread
+from knowrepo.recall.times import period
 
 if TYPE_CHECKING:
     from knowrepo.index.embed import Embedder
@@ -74,10 +75,13 @@ def search(
         )
     except KnowError as error:  # a model or a segment that cannot be used costs meaning, not words
         meaning = Meaning([], note=f"{error.message}; {error.hint}".rstrip("; "))
+    today = today or _today()
+    meant = period(query, today)
     lexical = look_for(
-        catalog, words, only, [chunk for chunk, _ in spread(catalog, meaning.scored)]
-    )
-    dates = near_dates(catalog, query, lexical.places, only, today or _today())
+        catalog, words, only, [chunk for chunk, _ in spread(meaning.scored, meaning.documents)],
+        of_time=meant.words if meant else frozenset(),
+    )  # fmt: skip
+    dates = near_dates(catalog, query, lexical.places, only, today)
     cosines = dict(meaning.scored)
     # What is not among the nearest is about as near as the last of them, or less.
     least = meaning.scored[-1][1] if meaning.scored else 0.0

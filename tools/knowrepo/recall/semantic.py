@@ -9,10 +9,10 @@ there are vectors.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from knowrepo.git.layout import Repository
 from knowrepo.index import embedded
@@ -53,6 +53,7 @@ class Meaning:
     mean: float = 0.0
     deviation: float = 1.0
     foreign: bool = False
+    documents: dict[int, int] = field(default_factory=dict)  # of each chunk
 
 
 @dataclass(frozen=True)
@@ -86,9 +87,12 @@ def semantic(
         return Meaning([], pending, note)
     from knowrepo.index.embed import Query
 
-    scored, (mean, deviation) = nearest(store, embedder.embed_query(Query(query)), catalog, only)
+    found = nearest(store, embedder.embed_query(Query(query)), catalog, only)
     notes = "; ".join(filter(None, [note, *_damage(store)]))
-    return Meaning(scored, pending, notes, mean, deviation, _is_foreign(embedder, query))
+    return Meaning(
+        found.scored, pending, notes, found.mean, found.deviation,
+        _is_foreign(embedder, query), found.documents,
+    )  # fmt: skip
 
 
 def _is_foreign(embedder: Embedder, query: str) -> bool:
@@ -100,43 +104,57 @@ def _is_foreign(embedder: Embedder, query: str) -> bool:
     return unlike * 2 > len(words) or any(word.language for word in words)
 
 
-def nearest(
-    store: VectorStore, vector: Vector, catalog: Catalog, only: Filter
-) -> tuple[Scored, tuple[float, float]]:
-    """Return the chunks that pass a filter and are nearest to a vector, best first.
+class Nearest(NamedTuple):
+    """The chunks nearest to a vector, best first, and the document that each is of.
+
+    ``mean`` and ``deviation`` are those of the cosines of texts, whether or not
+    they pass the filter.
+    """
+
+    scored: Scored
+    documents: dict[int, int]
+    mean: float
+    deviation: float
+
+
+def nearest(store: VectorStore, vector: Vector, catalog: Catalog, only: Filter) -> Nearest:
+    """Return the chunks that pass a filter and are nearest to a vector.
 
     Of the best `CANDIDATES * OVERFETCH` texts, or of fewer where `spread` has
-    enough of them. Both ways give the same. With them the mean and the deviation
-    of the cosines of texts, whether or not they pass.
+    enough of them. Both ways give the same.
     """
     limit = CANDIDATES * OVERFETCH
     few = catalog.text_hashes(only, most=FEW + 1) if only else []
     with store.ranked(vector) as ranking:
-        usual = ranking.spread()
+        found = Nearest([], {}, *ranking.spread())
         if only and len(few) <= FEW:
-            return _chunks(catalog, store.search(vector, few, limit).scores, only)[0], usual
-        scored: Scored = []
-        found = looked_up = 0
+            _take(found, catalog, store.search(vector, few, limit).scores, only, limit)
+            return found
+        texts = looked_up = 0
         for batch in ranking.batches():
-            some, texts = _chunks(catalog, batch, only, most=limit - found)
-            scored += some
-            found += texts
+            texts += _take(found, catalog, batch, only, limit - texts)
             looked_up += len(batch)
-            if found == limit or len(spread(catalog, scored)) == CANDIDATES:
+            if texts == limit or len(spread(found.scored, found.documents)) == CANDIDATES:
                 break
             if looked_up >= MOST_LOOKED_UP:
+                found.scored.clear()
                 best = ranking.among(catalog.text_hashes(only), limit).scores
-                return _chunks(catalog, best, only)[0], usual
-    return scored, usual
+                _take(found, catalog, best, only, limit)
+                break
+    return found
 
 
-def _chunks(
-    catalog: Catalog, scores: list[tuple[str, float]], only: Filter, *, most: int | None = None
-) -> tuple[Scored, int]:
-    """Return the chunks of the first ``most`` texts that have any, and of how many there are."""
+def _take(
+    found: Nearest, catalog: Catalog, scores: list[tuple[str, float]], only: Filter, most: int
+) -> int:
+    """Add the chunks of the first ``most`` texts that have any; returns how many texts had."""
     by_hash = catalog.chunks_with([text_hash for text_hash, _ in scores], only)
     live = [(text_hash, score) for text_hash, score in scores if text_hash in by_hash][:most]
-    return [(chunk, score) for text, score in live for chunk in by_hash[text]], len(live)
+    for text_hash, score in live:
+        for chunk, document in by_hash[text_hash]:
+            found.scored.append((chunk, score))
+            found.documents[chunk] = document
+    return len(live)
 
 
 def _of_models(

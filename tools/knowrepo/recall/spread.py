@@ -6,9 +6,7 @@ Owns the numbers that both layers of the hybrid search share.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-
-from knowrepo.index.catalog import Catalog
+from collections.abc import Mapping, Sequence
 
 CANDIDATES = 100
 """Chunks that each layer puts forward."""
@@ -18,14 +16,18 @@ CANDIDATES_A_DOCUMENT = 8
 
 
 def spread(
-    catalog: Catalog, scored: Sequence[tuple[int, float]], most: int = CANDIDATES
+    scored: Sequence[tuple[int, float]], documents: Mapping[int, int], most: int = CANDIDATES
 ) -> list[tuple[int, float]]:
-    """Return the best candidates, few of one document: a long session must not hide the rest."""
-    documents = catalog.documents_of([chunk for chunk, _ in scored])
+    """Return the best candidates, few of one document: a long session must not hide the rest.
+
+    ``documents`` says which document a chunk is of.
+    """
     taken: Counter[int] = Counter()
-    best = []
+    best: list[tuple[int, float]] = []
     for chunk, score in scored:
         taken[documents[chunk]] += 1
         if taken[documents[chunk]] <= CANDIDATES_A_DOCUMENT:
             best.append((chunk, score))
-    return best[:most]
+        if len(best) == most:
+            break
+    return best

@@ -31,7 +31,7 @@ from knowrepo.index.catalog.schema import (
 SQLiteError = sqlite3.Error
 """What concerns the file, not what is put into it; see `told`."""
 _DAMAGE = re.compile(
-    "malformed|no such table|no such column|vtable constructor|Could not decode to UTF-8"
+    "malformed|no such (?:fts5 )?table|no such column|vtable constructor|Could not decode to UTF-8"
 )
 
 

@@ -225,30 +225,19 @@ class Queries(Ids, FrontMatter):
             found.update((row[-2], StoredChunk(*row)) for row in rows)
         return found
 
-    def chunks_with(self, hashes: Sequence[str], only: Filter) -> dict[str, list[int]]:
-        """Return ``{text hash: [chunk numbers]}`` of the chunks that pass a filter."""
+    def chunks_with(self, hashes: Sequence[str], only: Filter) -> dict[str, list[tuple[int, int]]]:
+        """Return ``{text hash: [(chunk, its document)]}`` of the chunks that pass a filter."""
         where, values = passing(only, date=_CHUNK_DATE)
-        found: dict[str, list[int]] = {}
+        found: dict[str, list[tuple[int, int]]] = {}
         for some in batches(hashes):
             rows = self._db.execute(
-                "SELECT c.text_hash, c.id FROM chunks c JOIN documents d ON d.id = c.document"
+                "SELECT c.text_hash, c.id, c.document FROM chunks c"
+                " JOIN documents d ON d.id = c.document"
                 f" WHERE c.text_hash IN ({','.join('?' * len(some))}) AND {where} ORDER BY c.id",
                 [*some, *values],
             )
-            for text_hash, number in rows:
-                found.setdefault(text_hash, []).append(number)
-        return found
-
-    def documents_of(self, chunks: Sequence[int]) -> dict[int, int]:
-        """Return ``{chunk: its document}``, by numbers."""
-        found: dict[int, int] = {}
-        for some in batches(chunks):
-            found.update(
-                self._db.execute(
-                    f"SELECT id, document FROM chunks WHERE id IN ({','.join('?' * len(some))})",
-                    list(some),
-                ).fetchall()
-            )
+            for text_hash, number, document in rows:
+                found.setdefault(text_hash, []).append((number, document))
         return found
 
     def chunks_of(self, document: int) -> list[StoredChunk]:

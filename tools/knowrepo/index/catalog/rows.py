@@ -57,12 +57,9 @@ def trust(status: str, superseded_by: str) -> int:
     return min(hundredths, _SUPERSEDED) if superseded_by else hundredths
 
 
-class Occurrence(NamedTuple):
-    """Where a word stands: in which column (title, heading or body) of a chunk, as which word."""
-
-    chunk: int
-    column: str
-    place: int
+Occurrence = tuple[int, str, int]
+"""Where a word stands: (chunk, column, place): the title, heading or body, and as which word
+of it. Plain, for a query reads thousands."""
 
 
 class Place(NamedTuple):

@@ -197,7 +197,7 @@ def _occurrences(number: int, text: str, group: _Forms) -> Iterator[Occurrence]:
                 else word == form
                 for form in group
             ):
-                yield Occurrence(number, name, place)
+                yield number, name, place
 
 
 def _stored(number: int, columns: Sequence[str]) -> tuple[int, int, str, str, str]:

@@ -136,12 +136,9 @@ CREATE VIRTUAL TABLE words USING fts5 (
             rows: list[Occurrence] = []
             for form in dict.fromkeys(forms(word)):
                 condition, values = _term(form)
-                rows += map(
-                    Occurrence._make,
-                    self._db.execute(
-                        f"SELECT doc, col, offset FROM temp.occurring WHERE {condition} LIMIT ?",
-                        [*values, most + 1 - len(rows)],
-                    ),
+                rows += self._db.execute(
+                    f"SELECT doc, col, offset FROM temp.occurring WHERE {condition} LIMIT ?",
+                    [*values, most + 1 - len(rows)],
                 )
             if len(rows) <= most:
                 found[word] = rows

@@ -30,7 +30,7 @@ Score = tuple[str, float]
 
 _LOOKS = 3
 _FIRST = 1000  # of a ranking; each batch is twice as long as the one before
-_MANY = 2_000  # vectors that tell how scores are spread
+_MANY = 1_000  # vectors that tell how scores are spread
 _HEX = "replace(hash::VARCHAR, '-', '')"
 
 
