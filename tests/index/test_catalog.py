@@ -87,6 +87,14 @@ def test_filters_limit_what_is_found(catalog):
         assert len(catalog.text_hashes(only)) == len(expected)
 
 
+def test_what_has_no_date_passes_neither_filter_of_dates(catalog):
+    put(catalog, "undated", "word", date="")
+    assert found(catalog, "word", Filter()) == ["word"]
+    for only in (Filter(since="0001"), Filter(until="9999")):
+        assert found(catalog, "word", only) == []
+        assert catalog.newest(10, only) == []
+
+
 def test_a_shown_id_has_one_digit_more_than_is_unique(catalog):
     for number in range(300):
         put(catalog, f"d{number}", f"text {number}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -12,6 +14,7 @@ from knowrepo.index.catalog import Catalog, Filter
 from knowrepo.index.text import content_words
 from knowrepo.recall import evidence
 from knowrepo.recall.evidence import Evidence, Lexical, look_for
+from knowrepo.recall.spread import CANDIDATES_A_DOCUMENT
 from knowrepo.sessions.archive import archive
 
 
@@ -78,10 +81,21 @@ def test_a_word_that_nothing_holds_costs_coverage(catalog):
     assert 0 < found["Other"].coverage < 0.5
 
 
+def test_words_that_say_when_cost_no_coverage(catalog):
+    words = content_words("journal last week")
+    timed = look_for(catalog, words, Filter(), of_time={"last", "week"})
+    assert by_title(catalog, timed)["Other"].coverage == 1.0
+    assert (
+        by_title(catalog, timed)["Other"].words
+        < by_title(catalog, ask(catalog, "journal"))["Other"].words
+    )
+    assert not look_for(catalog, words[1:], Filter(), of_time={"last", "week"}).places
+
+
 def test_a_misspelled_word_is_taken_for_its_neighbour_at_a_lower_weight(catalog):
     found = ask(catalog, "rolback journal")
     assert "rolback" in found.respelled
-    assert by_title(catalog, found)["Other"].coverage == 1.0
+    assert by_title(catalog, found)["Other"].coverage < 1.0
 
 
 def test_a_filter_comes_before_any_cut(catalog, monkeypatch):
@@ -98,6 +112,23 @@ def test_words_that_stand_everywhere_are_counted_in_what_is_put_forward(catalog,
     assert found.keys() == whole.keys()
     assert found["Other"].coverage == 1.0
     assert found["Other"].together > 0
+
+
+@pytest.mark.parametrize("most", [20_000, 1])
+def test_a_long_session_hides_no_other_document(catalog, repository, tmp_path, monkeypatch, most):
+    monkeypatch.setattr(evidence, "FIRST", 2)
+    monkeypatch.setattr(evidence, "MOST_OCCURRENCES", most)
+    records = [user(f"journal {n} of the rollback journal", n) for n in range(1, 30)]
+    name = f"{'e' * 8}-1111-4111-8111-111111111111.jsonl"
+    list(archive(repository, [transcript(tmp_path / "in", records, name)]))
+    refresh(repository)
+    changed = Catalog.open(repository.catalog)
+    assert changed is not None
+    with changed:
+        places = ask(changed, "rollback journal").places.values()
+    of = Counter(place.document for place in places)
+    assert len(of) == 4
+    assert max(of.values()) == CANDIDATES_A_DOCUMENT
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])

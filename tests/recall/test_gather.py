@@ -57,6 +57,15 @@ def test_a_document_has_few_hits_and_the_limit_holds(catalog):
     assert len(gather(catalog, ranked, 1, {})) == 1
 
 
+def test_a_document_with_most_of_the_ranking_leaves_room_for_others(catalog, monkeypatch):
+    monkeypatch.setattr("knowrepo.recall.spread.CANDIDATES_A_DOCUMENT", 3)
+    monkeypatch.setattr("knowrepo.recall.gather.CANDIDATES", 4)
+    monkeypatch.setattr("knowrepo.recall.gather.OVERFETCH", 1)
+    ranked = [(number, 0.9) for number in of(catalog, SESSIONS[2])]
+    ranked.append((of(catalog, SESSIONS[0])[0], 0.1))
+    assert len({hit.path for hit in gather(catalog, ranked, 3, {})}) == 2
+
+
 def test_the_evidence_of_a_chunk_comes_with_its_hit(catalog):
     number = of(catalog, SESSIONS[0])[0]
     hit = gather(catalog, [(number, 0.5)], 1, {number: {"words": 0.123456}})[0]

@@ -81,6 +81,15 @@ def test_words_are_searched_where_it_does_not_know_and_a_missing_model_is_said(f
     assert "words only" in answer.notes[0]
 
 
+def test_of_a_pasted_log_the_beginning_is_looked_at_and_all_of_it_is_the_query(filled):
+    log = "rollback journal " + "x " * route.MOST_CHARACTERS + "quokkas"
+    answer = route.recall(filled, log, words_only=True)
+    assert answer.query == log
+    assert answer.hits[0].shown_path == "claude/0f0e0d0c"
+    assert answer.explanation == route.recall(filled, log[:-7], words_only=True).explanation
+    assert not route.recall(filled, "x " * route.MOST_CHARACTERS + "hooks", words_only=True).hits
+
+
 def test_with_vectors_it_is_hybrid_and_says_what_is_pending(filled, tmp_path):
     embedder = embed(filled)
     answer = route.recall(filled, "rollback journal", embedder=embedder)

@@ -15,8 +15,8 @@ question. Measured on six sets; see the concept `weights-of-evidence`.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from heapq import nlargest
 from itertools import pairwise
 from typing import NamedTuple
@@ -24,9 +24,12 @@ from typing import NamedTuple
 from knowrepo.index.catalog import Catalog, Filter, Occurrence, Place
 from knowrepo.index.text import PREFIX, Term, analysed, forms
 from knowrepo.recall.nearby import near
+from knowrepo.recall.spread import CANDIDATES_A_DOCUMENT
 
 FIRST = 300
-"""Chunks that the words put forward."""
+"""Chunks that the words put forward, whatever documents they are of."""
+FEWEST_DOCUMENTS = 20
+"""Documents of which chunks are put forward, some of each: one long session hides none."""
 MOST_OCCURRENCES = 20_000
 """Places of a word that are looked at; of a commoner one those in the chunks put forward."""
 MOST_PUT_FORWARD = 20_000
@@ -48,7 +51,7 @@ class Evidence(NamedTuple):
     title: float = 0.0
     heading: float = 0.0
     together: float = 0.0
-    coverage: float = 0.0  # that the chunk holds at all
+    coverage: float = 0.0  # that the chunk holds at all, words of time left out
 
 
 class Lexical(NamedTuple):
@@ -69,18 +72,31 @@ class Lexical(NamedTuple):
 
 
 class _Word(NamedTuple):
-    """A word: its weight, and where it stands; ``body`` has its places in order."""
+    """A word: its weight, and where it stands; ``body`` has its places in order.
 
+    ``weight`` is less than what was ``asked`` for where only another spelling is found.
+    """
+
+    asked: float
     weight: float
     body: dict[int, list[int]]
     heading: set[int]
     title: set[int]
+    says: bool = True  # what is asked for, so that a chunk without it covers less
 
 
 def look_for(
-    catalog: Catalog, words: Sequence[str], only: Filter, others: Iterable[int] = ()
+    catalog: Catalog,
+    words: Sequence[str],
+    only: Filter,
+    others: Iterable[int] = (),
+    *,
+    of_time: Collection[str] = (),
 ) -> Lexical:
-    """Return what words say of the chunks that they put forward, and of ``others``."""
+    """Return what words say of the chunks that they put forward, and of ``others``.
+
+    Those ``of_time`` say when, not what: a chunk covers a query without them.
+    """
     found = catalog.occurrences(words, MOST_OCCURRENCES)
     respelled = near(catalog, words, [word for word in words if found.get(word, True)])
     for word, spellings in respelled.items():
@@ -94,13 +110,18 @@ def look_for(
     }
     own = _put_forward(catalog, list(weighed.values()), only)
     if everywhere:
-        best = catalog.lexical(words, FIRST, only)
-        own.update(catalog.places([chunk for chunk, _ in best], only))
+        best = catalog.lexical(words, MOST_PUT_FORWARD, only)
+        own.update(_first(catalog, [chunk for chunk, _ in best], only))
     places = {**own, **catalog.places([chunk for chunk in others if chunk not in own], only)}
     if everywhere:
         for word, read in _read(catalog, everywhere, list(places)).items():
             weighed[word] = _word(chunks, read, least=MOST_OCCURRENCES)
     in_order = [weighed[word] for word in words]
+    if not all(word in of_time for word in words):
+        in_order = [
+            one._replace(says=word not in of_time)
+            for word, one in zip(words, in_order, strict=True)
+        ]
     return Lexical(places, _evidence(catalog, in_order, places), respelled)
 
 
@@ -114,8 +135,8 @@ def _word(total: int, places: Sequence[Occurrence], *, share: float = 1.0, least
         else:
             sets[column].add(chunk)
     holding = min(total, max(least, len(body.keys() | sets["heading"] | sets["title"])))
-    weight = share * math.log(1 + (total - holding + 0.5) / (holding + 0.5))
-    return _Word(weight, body, sets["heading"], sets["title"])
+    asked = math.log(1 + (total - holding + 0.5) / (holding + 0.5))
+    return _Word(asked, share * asked, body, sets["heading"], sets["title"])
 
 
 def _put_forward(catalog: Catalog, words: Sequence[_Word], only: Filter) -> dict[int, Place]:
@@ -128,10 +149,22 @@ def _put_forward(catalog: Catalog, words: Sequence[_Word], only: Filter) -> dict
             for chunk in chunks:
                 scores[chunk] += word.weight * share
     best = nlargest(MOST_PUT_FORWARD, scores, key=lambda chunk: (scores[chunk], -chunk))
+    return _first(catalog, best, only)
+
+
+def _first(catalog: Catalog, best: Sequence[int], only: Filter) -> dict[int, Place]:
+    """Return the first chunks that pass the filter, and then few of each other document."""
     found: dict[int, Place] = {}
+    taken: Counter[int] = Counter()
     for start in range(0, len(best), FIRST):
-        found.update(catalog.places(best[start : start + FIRST], only))
-        if len(found) >= FIRST:
+        some = best[start : start + FIRST]
+        passing = catalog.places(some, only)
+        for chunk in filter(passing.__contains__, some):
+            place = passing[chunk]
+            taken[place.document] += 1
+            if len(found) < FIRST or taken[place.document] <= CANDIDATES_A_DOCUMENT:
+                found[chunk] = place
+        if len(found) >= FIRST and len(taken) >= FEWEST_DOCUMENTS:
             break
     return found
 
@@ -157,9 +190,10 @@ def _read(
 def _evidence(
     catalog: Catalog, words: Sequence[_Word], places: Mapping[int, Place]
 ) -> dict[int, Evidence]:
-    total = sum(word.weight for word in words)
+    total = sum(word.asked for word in words)
     if not total:
         return {chunk: Evidence() for chunk in places}
+    asked = sum(word.asked for word in words if word.says)
     sequences = catalog.sequences(list({place.document for place in places.values()}))
     document_of = {chunk: number for number, chunks in sequences.items() for chunk in chunks}
     wholes = _documents(catalog, words, sequences, document_of)
@@ -176,12 +210,12 @@ def _evidence(
             own += word.weight * often / (often + _K1)
             if chunk in word.heading:
                 heading += word.weight
-            if times or chunk in word.heading or chunk in word.title:
+            if word.says and (times or chunk in word.heading or chunk in word.title):
                 covered += word.weight
         body, title = wholes[document]
         found[chunk] = Evidence(
             own / total, body / total, title / total, heading / total,
-            together.get(chunk, 0.0) / total, covered / total,
+            together.get(chunk, 0.0) / total, covered / asked,
         )  # fmt: skip
     return found
 

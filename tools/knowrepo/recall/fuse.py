@@ -84,7 +84,7 @@ def confidence(words: Evidence, meaning: Meaning | None) -> float:
     vectors, or for a language that the model was not made for, words alone tell.
     """
     if meaning is None or meaning.foreign:
-        told = 0.3 + 1.2 * words.coverage
+        told = 0.25 + 1.25 * words.coverage
     else:
         told = words.coverage + meaning.cosine
     return 1 / (1 + math.exp(_OFFSET - _SLOPE * told))

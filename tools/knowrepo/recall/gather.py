@@ -11,8 +11,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from knowrepo.index.catalog import Catalog, Document, StoredChunk
+from knowrepo.index.catalog import Catalog, Document, Filter, StoredChunk
 from knowrepo.recall.hits import Hit, chunk_hit, standing
+from knowrepo.recall.spread import CANDIDATES, OVERFETCH, spread
 
 A_DOCUMENT = 2
 """Hits of one document at most."""
@@ -28,7 +29,9 @@ def gather(
     evidence: Mapping[int, dict[str, float]],
 ) -> list[Hit]:
     """Return at most ``limit`` hits of (chunk, score), best first."""
-    candidates = ranked[: max(100, limit * 10)]
+    places = catalog.places([number for number, _ in ranked], Filter())
+    of = {number: place.document for number, place in places.items()}
+    candidates = spread(ranked, of, max(CANDIDATES, limit * OVERFETCH))
     chunks = catalog.chunks([number for number, _ in candidates])
     documents = catalog.documents(list({chunk.document for chunk in chunks.values()}))
     worth = {

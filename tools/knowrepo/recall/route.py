@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from knowrepo.index.embed import Embedder
 
 
+MOST_CHARACTERS = 16_384
+"""Of a query that are looked at: of a pasted log the beginning, and at once."""
+
+
 @dataclass(frozen=True)
 class Answer:
     """The answer to a query, with how it came about."""
@@ -56,11 +60,13 @@ def recall(
     started = time.perf_counter()
     only = only or Filter()
     query = query.encode(errors="replace").decode()  # SQLite takes no lone surrogates
+    looked_at = query[:MOST_CHARACTERS]
     with current(repository) as opened:
-        answer = _route(repository, opened, query, limit, only, embedder, words_only)
+        answer = _route(repository, opened, looked_at, limit, only, embedder, words_only)
         hits = [with_text(opened.catalog, hit) if full else hit for hit in answer.hits]
     return replace(
         answer,
+        query=query,
         hits=hits,
         seconds=time.perf_counter() - started,
         behind=opened.behind,

@@ -22,6 +22,7 @@ from knowrepo.recall.evidence import Lexical, look_for
 from knowrepo.recall.rerank import reranked
 from knowrepo.recall.semantic import Meaning, semantic
 from knowrepo.recall.spread import spread
+from knowrepo.recall.times import period
 
 if TYPE_CHECKING:
     from knowrepo.index.embed import Embedder
@@ -74,9 +75,12 @@ def search(
         )
     except KnowError as error:  # a model or a segment that cannot be used costs meaning, not words
         meaning = Meaning([], note=f"{error.message}; {error.hint}".rstrip("; "))
+    today = today or _today()
+    meant = period(query, today)
     nearest = [chunk for chunk, _ in spread(meaning.scored, meaning.documents)]
-    lexical = look_for(catalog, words, only, nearest)
-    dates = near_dates(catalog, query, lexical.places, only, today or _today())
+    of_time = meant.words if meant else frozenset()
+    lexical = look_for(catalog, words, only, nearest, of_time=of_time)
+    dates = near_dates(catalog, query, lexical.places, only, today)
     nearness = _nearness(meaning)
     evidence = {
         chunk: fuse.parts(

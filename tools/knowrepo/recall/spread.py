@@ -17,7 +17,7 @@ CANDIDATES_A_DOCUMENT = 8
 
 
 def spread(
-    scored: Sequence[tuple[int, float]], documents: Mapping[int, int]
+    scored: Sequence[tuple[int, float]], documents: Mapping[int, int], most: int = CANDIDATES
 ) -> list[tuple[int, float]]:
     """Return the best candidates, few of one document: a long session must not hide the rest.
 
@@ -29,6 +29,6 @@ def spread(
         taken[documents[chunk]] += 1
         if taken[documents[chunk]] <= CANDIDATES_A_DOCUMENT:
             best.append((chunk, score))
-        if len(best) == CANDIDATES:
+        if len(best) == most:
             break
     return best

@@ -34,7 +34,8 @@ def passing(only: Filter, *, date: str = "d.date") -> tuple[str, list[str]]:
         conditions.append(f"{date} >= ?")
         values.append(only.since)
     if only.until:
-        conditions.append(f"substr({date}, 1, length(?)) <= ?")
+        # What has no date is of no time: `since` leaves it out by itself.
+        conditions.append(f"{date} != '' AND substr({date}, 1, length(?)) <= ?")
         values += [only.until, only.until]
     if only.session:
         conditions.append("d.kind = 'session' AND instr(d.key, ?)")
