@@ -81,6 +81,13 @@ def test_words_are_searched_where_it_does_not_know_and_a_missing_model_is_said(f
     assert "words only" in answer.notes[0]
 
 
+def test_saying_when_makes_an_answer_no_less_sure(filled):
+    plain = route.recall(filled, "rollback journal", words_only=True)
+    timed = route.recall(filled, "rollback journal in May 1999", words_only=True)
+    assert timed.confidence == plain.confidence
+    assert timed.explanation["dates"] == "in May 1999: 1999-05-01 to 1999-05-31"
+
+
 def test_of_a_pasted_log_the_beginning_is_looked_at_and_all_of_it_is_the_query(filled):
     log = "rollback journal " + "x " * route.MOST_CHARACTERS + "quokkas"
     answer = route.recall(filled, log, words_only=True)
