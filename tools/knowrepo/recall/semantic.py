@@ -177,12 +177,23 @@ def _of_models(
     return table.store, _opened(repository.vectors, table.model), pending, note
 
 
-@lru_cache(maxsize=2)
 def _opened(vectors: Path, model: Model) -> Embedder:
-    """Return a model that embeds queries; kept, so that the next query finds it loaded."""
+    """Return a model that embeds queries; one in a file is kept, for the next query.
+
+    A server is asked each time whether it still serves the model whose vectors there are.
+    """
     from knowrepo.index.embed import open_embedder
 
-    return open_embedder(model, vectors=vectors, seconds=ENDPOINT_SECONDS)
+    if model.endpoint:
+        return open_embedder(model, vectors=vectors, seconds=ENDPOINT_SECONDS)
+    return _loaded(vectors, model)
+
+
+@lru_cache(maxsize=2)
+def _loaded(vectors: Path, model: Model) -> Embedder:
+    from knowrepo.index.embed import open_embedder
+
+    return open_embedder(model, vectors=vectors)
 
 
 def _chosen(
