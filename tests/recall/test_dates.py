@@ -10,6 +10,7 @@ from helpers import assistant, transcript, user
 from knowrepo.index.build import refresh
 from knowrepo.index.catalog import Catalog, Filter, Place
 from knowrepo.recall.dates import near_dates
+from knowrepo.recall.times import period
 from knowrepo.sessions.archive import archive
 
 TODAY = date(2026, 11, 30)
@@ -28,7 +29,7 @@ def catalog(repository, tmp_path):
 
 def near(catalog: Catalog, query: str, *dates: str) -> list[float]:
     places = {number: Place(1, number, told) for number, told in enumerate(dates)}
-    found = near_dates(catalog, query, places, Filter(), TODAY).near
+    found = near_dates(catalog, query, period(query, TODAY), places, Filter()).near
     return [found.get(number, 0.0) for number in places]
 
 
@@ -60,7 +61,7 @@ def test_an_event_is_dated_by_the_chunk_that_names_it(catalog):
     )
     assert (before > 0, after) == (True, 0.0)
     assert near(catalog, "what came after the big migration", "2020-01-01", "2999-01-01")[0] == 0.0
-    told = near_dates(catalog, "what came after the big migration", {}, Filter(), TODAY).said
+    told = near_dates(catalog, "what came after the big migration", None, {}, Filter()).said
     assert day in told
 
 

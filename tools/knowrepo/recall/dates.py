@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from knowrepo.index.catalog import Catalog, Filter, Place
 from knowrepo.index.text import content_words
-from knowrepo.recall.times import Event, Period, event, period
+from knowrepo.recall.times import Event, Period, event
 
 _AFTERWARDS = 0.67  # on the day after; what happened is spoken of for some days
 _WEEK = 7.0  # days in which this falls to a third
@@ -33,10 +33,16 @@ class Dates(NamedTuple):
 
 
 def near_dates(
-    catalog: Catalog, query: str, places: Mapping[int, Place], only: Filter, today: date
+    catalog: Catalog,
+    query: str,
+    meant: Period | None,
+    places: Mapping[int, Place],
+    only: Filter,
 ) -> Dates:
-    """Return how near the dates of chunks are to those that a query means."""
-    meant = period(query, today)
+    """Return how near the dates of chunks are to those that a query means.
+
+    ``meant`` is what `times.period` finds in it; without one, an event is looked for.
+    """
     if meant is not None:
         told = f"{meant.since} to {meant.until}"
         return Dates(

@@ -65,11 +65,6 @@ class Lexical(NamedTuple):
     evidence: dict[int, Evidence]
     respelled: dict[str, tuple[Term, ...]]
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether no chunk holds any word."""
-        return not any(one.coverage for one in self.evidence.values())
-
 
 class _Word(NamedTuple):
     """A word: its weight, and where it stands; ``body`` has its places in order.
@@ -173,16 +168,22 @@ def _read(
     catalog: Catalog, words: Sequence[str], chunks: Sequence[int]
 ) -> dict[str, list[Occurrence]]:
     """Return where words stand in some chunks, by reading these."""
-    sought = {word: forms(word) for word in words}
+    whole: dict[str, list[str]] = {}
+    starts: list[tuple[str, str]] = []
+    for word in words:
+        for form in forms(word):
+            if form.endswith(PREFIX):
+                starts.append((form.removesuffix(PREFIX), word))
+            else:
+                whole.setdefault(form, []).append(word)
     found: dict[str, list[Occurrence]] = {word: [] for word in words}
     for number, chunk in catalog.chunks(chunks).items():
         for column, text in (("heading", chunk.heading), ("body", chunk.text)):
             for place, term in enumerate(analysed(text).split()):
-                for word, wanted in sought.items():
-                    if any(
-                        term.startswith(form[:-1]) if form.endswith(PREFIX) else term == form
-                        for form in wanted
-                    ):
+                for word in whole.get(term, ()):
+                    found[word].append((number, column, place))
+                for start, word in starts:
+                    if term.startswith(start):
                         found[word].append((number, column, place))
     return found
 

@@ -75,12 +75,11 @@ def search(
         )
     except KnowError as error:  # a model or a segment that cannot be used costs meaning, not words
         meaning = Meaning([], note=f"{error.message}; {error.hint}".rstrip("; "))
-    today = today or _today()
-    meant = period(query, today)
+    meant = period(query, today or _today())
     nearest = [chunk for chunk, _ in spread(meaning.scored, meaning.documents)]
     of_time = meant.words if meant else frozenset()
     lexical = look_for(catalog, words, only, nearest, of_time=of_time)
-    dates = near_dates(catalog, query, lexical.places, only, today)
+    dates = near_dates(catalog, query, meant, lexical.places, only)
     nearness = _nearness(meaning)
     evidence = {
         chunk: fuse.parts(
