@@ -17,12 +17,11 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from heapq import nlargest
 from itertools import pairwise
 from typing import NamedTuple
 
 from knowrepo.index.catalog import Catalog, Filter, Occurrence, Place
-from knowrepo.index.text import PREFIX, Term, analysed, forms
+from knowrepo.index.text import Term
 from knowrepo.recall.nearby import near
 from knowrepo.recall.spread import CANDIDATES_A_DOCUMENT
 
@@ -30,10 +29,12 @@ FIRST = 300
 """Chunks that the words put forward, whatever documents they are of."""
 FEWEST_DOCUMENTS = 20
 """Documents of which chunks are put forward, some of each: one long session hides none."""
-MOST_OCCURRENCES = 20_000
-"""Places of a word that are looked at; of a commoner one those in the chunks put forward."""
+MOST_OCCURRENCES = 3_000
+"""Places of words that are read, the rarest words first; of the others those in the chunks put
+forward and beside them. With 20,000 nothing of a set is found better, and a query takes longer."""
+FIRST_LOOKED_UP = 1_000
 MOST_PUT_FORWARD = 20_000
-"""Chunks that hold a word and are looked up, best first, for a filter to leave enough."""
+"""Chunks that hold a word and are looked up, best first, until there are enough."""
 
 _K1 = 0.9
 _LONG = 0.4  # how much the length of a document counts
@@ -92,59 +93,104 @@ def look_for(
 
     Those ``of_time`` say when, not what: a chunk covers a query without them.
     """
-    found = catalog.occurrences(words, MOST_OCCURRENCES)
-    respelled = near(catalog, words, [word for word in words if found.get(word, True)])
-    for word, spellings in respelled.items():
-        taken = catalog.occurrences(spellings, MOST_OCCURRENCES)
-        found[word] = [place for spelling in spellings for place in taken.get(spelling, ())]
-    everywhere = [word for word in words if word not in found]
-    chunks = catalog.extent()[0]
-    weighed = {
-        word: _word(chunks, places, share=_RESPELLED if word in respelled else 1.0)
-        for word, places in found.items()
-    }
-    own = _put_forward(catalog, list(weighed.values()), only)
-    if everywhere:
-        best = catalog.lexical(words, MOST_PUT_FORWARD, only)
-        own.update(_first(catalog, [chunk for chunk, _ in best], only))
+    often = catalog.often(list(dict.fromkeys(words)))
+    respelled = near(catalog, words, [word for word in often if often[word].places])
+    spelled = {word: respelled.get(word, (word,)) for word in often}
+    own = _best(catalog, [term for terms in spelled.values() for term in terms], only)
     places = {**own, **catalog.places([chunk for chunk in others if chunk not in own], only)}
-    if everywhere:
-        for word, read in _read(catalog, everywhere, list(places)).items():
-            weighed[word] = _word(chunks, read, least=MOST_OCCURRENCES)
+    around = _around(catalog, places)
+    found = _read(catalog, [term for terms in spelled.values() for term in terms], around.beside)
+    total = catalog.extent()[0]
+    weighed = {
+        word: _word(
+            total, [found[term] for term in terms], says=word not in of_time,
+            share=_RESPELLED if word in respelled else 1.0,
+        )
+        for word, terms in spelled.items()
+    }  # fmt: skip
     in_order = [weighed[word] for word in words]
-    if not all(word in of_time for word in words):
-        in_order = [
-            one._replace(says=word not in of_time)
-            for word, one in zip(words, in_order, strict=True)
-        ]
-    return Lexical(places, _evidence(catalog, in_order, places), respelled)
+    if all(word in of_time for word in words):  # then they are what is asked for
+        in_order = [word._replace(says=True) for word in in_order]
+    return Lexical(places, _evidence(catalog, in_order, places, around), respelled)
 
 
-def _word(total: int, places: Sequence[Occurrence], *, share: float = 1.0, least: int = 0) -> _Word:
-    """Return a word that stands in some of ``total`` chunks, in ``least`` of them or more."""
-    body: dict[int, list[int]] = {}
+class _Around(NamedTuple):
+    """What stands around the chunks put forward.
+
+    ``sequences`` are all chunks of their documents in order; ``beside`` tells of each chunk
+    put forward, and of its neighbours, beside which ones put forward it stands.
+    """
+
+    sequences: Mapping[int, Sequence[int]]
+    beside: Mapping[int, Sequence[int]]
+
+
+def _around(catalog: Catalog, places: Mapping[int, Place]) -> _Around:
+    sequences = catalog.sequences(list({place.document for place in places.values()}))
+    beside: dict[int, list[int]] = {chunk: [] for chunk in places}
+    for chunk, place in places.items():
+        chunks = sequences[place.document]
+        fits = place.seq < len(chunks) and chunks[place.seq] == chunk
+        at = place.seq if fits else chunks.index(chunk)
+        for other in (*chunks[max(0, at - 1) : at], *chunks[at + 1 : at + 2]):
+            beside.setdefault(other, []).append(chunk)
+    return _Around(sequences, beside)
+
+
+class _Found(NamedTuple):
+    """Where a word stands, as far as that was read, and how many chunks hold it."""
+
+    places: Sequence[Occurrence]
+    chunks: int
+
+
+def _read(catalog: Catalog, words: Sequence[str], beside: Collection[int]) -> dict[str, _Found]:
+    """Return where words stand: the rarest in all chunks, the others where evidence is looked for.
+
+    Of these a document counts what stands in the chunks put forward and beside them.
+    """
+    often = catalog.often(words)
+    rare: list[str] = []
+    left = MOST_OCCURRENCES
+    for word in sorted(words, key=lambda word: often[word].places):
+        left -= often[word].places
+        if left < 0:
+            break
+        rare.append(word)
+    found = catalog.occurrences(rare)
+    found |= catalog.occurrences([word for word in words if word not in found], beside)
+    return {word: _Found(found[word], often[word].chunks) for word in words}
+
+
+def _word(total: int, found: Sequence[_Found], *, says: bool, share: float) -> _Word:
+    """Return a word by where its spellings stand in ``total`` chunks."""
+    body: defaultdict[int, list[int]] = defaultdict(list)
     sets: dict[str, set[int]] = {"heading": set(), "title": set()}
-    for chunk, column, place in places:
-        if column == "body":
-            body.setdefault(chunk, []).append(place)
-        else:
-            sets[column].add(chunk)
-    holding = min(total, max(least, len(body.keys() | sets["heading"] | sets["title"])))
+    for one in found:
+        for chunk, column, place in one.places:
+            if column == "body":
+                body[chunk].append(place)
+            else:
+                sets[column].add(chunk)
+    body.default_factory = None
+    holding = min(total, sum(one.chunks for one in found))
     asked = math.log(1 + (total - holding + 0.5) / (holding + 0.5))
-    return _Word(asked, share * asked, body, sets["heading"], sets["title"])
+    return _Word(asked, share * asked, body, sets["heading"], sets["title"], says)
 
 
-def _put_forward(catalog: Catalog, words: Sequence[_Word], only: Filter) -> dict[int, Place]:
-    """Return the best chunks by a first, rough look, of those that pass the filter."""
-    scores: dict[int, float] = defaultdict(float)
-    for word in words:
-        for chunk, places in word.body.items():
-            scores[chunk] += word.weight * len(places) / (len(places) + _K1)
-        for share, chunks in ((_TITLE, word.title), (_HEADING, word.heading)):
-            for chunk in chunks:
-                scores[chunk] += word.weight * share
-    best = nlargest(MOST_PUT_FORWARD, scores, key=lambda chunk: (scores[chunk], -chunk))
-    return _first(catalog, best, only)
+def _best(catalog: Catalog, words: Sequence[str], only: Filter) -> dict[int, Place]:
+    """Return the best chunks by the words in their texts, where many hold them."""
+    for most in (FIRST_LOOKED_UP, MOST_PUT_FORWARD):
+        best = catalog.lexical(words, most, only)
+        found = _first(catalog, [chunk for chunk, _ in best], only)
+        if len(best) < most or _suffices(found):
+            break
+    return found
+
+
+def _suffices(found: Mapping[int, Place]) -> bool:
+    documents = {place.document for place in found.values()}
+    return len(found) >= FIRST and len(documents) >= FEWEST_DOCUMENTS
 
 
 def _first(catalog: Catalog, best: Sequence[int], only: Filter) -> dict[int, Place]:
@@ -164,61 +210,57 @@ def _first(catalog: Catalog, best: Sequence[int], only: Filter) -> dict[int, Pla
     return found
 
 
-def _read(
-    catalog: Catalog, words: Sequence[str], chunks: Sequence[int]
-) -> dict[str, list[Occurrence]]:
-    """Return where words stand in some chunks, by reading these."""
-    whole: dict[str, list[str]] = {}
-    starts: list[tuple[str, str]] = []
-    for word in words:
-        for form in forms(word):
-            if form.endswith(PREFIX):
-                starts.append((form.removesuffix(PREFIX), word))
-            else:
-                whole.setdefault(form, []).append(word)
-    found: dict[str, list[Occurrence]] = {word: [] for word in words}
-    for number, chunk in catalog.chunks(chunks).items():
-        for column, text in (("heading", chunk.heading), ("body", chunk.text)):
-            for place, term in enumerate(analysed(text).split()):
-                for word in whole.get(term, ()):
-                    found[word].append((number, column, place))
-                for start, word in starts:
-                    if term.startswith(start):
-                        found[word].append((number, column, place))
-    return found
-
-
 def _evidence(
-    catalog: Catalog, words: Sequence[_Word], places: Mapping[int, Place]
+    catalog: Catalog, words: Sequence[_Word], places: Mapping[int, Place], around: _Around
 ) -> dict[int, Evidence]:
     total = sum(word.asked for word in words)
     if not total:
         return {chunk: Evidence() for chunk in places}
     asked = sum(word.asked for word in words if word.says)
-    sequences = catalog.sequences(list({place.document for place in places.values()}))
+    sequences = around.sequences
     document_of = {chunk: number for number, chunks in sequences.items() for chunk in chunks}
     wholes = _documents(catalog, words, sequences, document_of)
     together = _together(words, places)
-    found = {}
-    for chunk, (document, seq, _) in places.items():
-        chunks = sequences[document]
-        at = seq if seq < len(chunks) and chunks[seq] == chunk else chunks.index(chunk)
-        beside = [chunks[near] for near in (at - 1, at + 1) if 0 <= near < len(chunks)]
-        own = covered = heading = 0.0
-        for word in words:
-            times = len(word.body.get(chunk, ()))
-            often = times + _BESIDE * sum(len(word.body.get(other, ())) for other in beside)
-            own += word.weight * often / (often + _K1)
-            if chunk in word.heading:
-                heading += word.weight
-            if word.says and (times or chunk in word.heading or chunk in word.title):
-                covered += word.weight
-        body, title = wholes[document]
-        found[chunk] = Evidence(
-            own / total, body / total, title / total, heading / total,
-            together.get(chunk, 0.0) / total, covered / asked,
-        )  # fmt: skip
-    return found
+    own, covered, heading = _of_chunks(words, around.beside, places)
+    return {
+        chunk: Evidence(
+            own.get(chunk, 0.0) / total,
+            wholes[place.document][0] / total,
+            wholes[place.document][1] / total,
+            heading.get(chunk, 0.0) / total,
+            together.get(chunk, 0.0) / total,
+            covered.get(chunk, 0.0) / asked,
+        )
+        for chunk, place in places.items()
+    }
+
+
+def _of_chunks(
+    words: Sequence[_Word], beside: Mapping[int, Sequence[int]], places: Mapping[int, Place]
+) -> tuple[dict[int, float], dict[int, float], dict[int, float]]:
+    """Return the weight of the words in each chunk and beside it, in it alone, and in its heading.
+
+    What is counted are the chunks that hold a word: most hold few of a query's.
+    """
+    own: dict[int, float] = defaultdict(float)
+    covered: dict[int, float] = defaultdict(float)
+    heading: dict[int, float] = defaultdict(float)
+    for word in words:
+        often: dict[int, float] = defaultdict(float)
+        for chunk in word.body.keys() & beside.keys():
+            times = len(word.body[chunk])
+            if chunk in places:
+                often[chunk] += times
+            for other in beside[chunk]:
+                often[other] += _BESIDE * times
+        for chunk, counted in often.items():
+            own[chunk] += word.weight * counted / (counted + _K1)
+        for chunk in word.heading & places.keys():
+            heading[chunk] += word.weight
+        if word.says:
+            for chunk in (word.body.keys() | word.heading | word.title) & places.keys():
+                covered[chunk] += word.weight
+    return own, covered, heading
 
 
 def _documents(

@@ -29,7 +29,7 @@ class Weights(NamedTuple):
 
 
 WEIGHTS = Weights()
-_DEVIATIONS = 6.0
+_DEVIATIONS = 5.0
 """Standard deviations above the mean cosine of a query at which meaning is full."""
 _FOREIGN = 0.3
 """What counts of the meaning of a query in a language that the model was not made for."""
@@ -53,28 +53,36 @@ class Meaning(NamedTuple):
 
     @property
     def share(self) -> float:
-        """How far above the mean the chunk is, 1 at six deviations; less for a foreign query."""
+        """How far above the mean the chunk is, 1 at five deviations; less for a foreign query."""
         share = (self.cosine - self.mean) / max(self.deviation, 1e-6) / _DEVIATIONS
         return share * (_FOREIGN if self.foreign else 1.0)
 
 
-def parts(
+Shares = Weights
+"""How much there is of each kind of evidence, about 0 to 1, in the order of the weights."""
+
+
+def shares(
     words: Evidence, meaning: Meaning | None, *, dates: float = 0.0, front_matter: float = 0.0
-) -> dict[str, float]:
-    """Return what each kind of evidence adds to the score of a chunk: they sum up to it."""
-    shares = Weights(
+) -> Shares:
+    """Return how much there is of each kind of evidence of a chunk."""
+    return Shares(
         words.words, words.document, words.title, words.heading, words.together,
         meaning.share if meaning else 0.0, dates, front_matter,
     )  # fmt: skip
+
+
+def score(given: Shares) -> float:
+    """Return the score of a chunk, about 0 to 1: 1 where all words and the meaning fit."""
+    return sum(weight * share for weight, share in zip(WEIGHTS, given, strict=True)) / _WHOLE
+
+
+def parts(given: Shares) -> dict[str, float]:
+    """Return what each kind of evidence adds to the score of a chunk: they sum up to it."""
     return {
         name: weight * share / _WHOLE
-        for name, weight, share in zip(Weights._fields, WEIGHTS, shares, strict=True)
+        for name, weight, share in zip(Weights._fields, WEIGHTS, given, strict=True)
     }
-
-
-def score(given: dict[str, float]) -> float:
-    """Return the score of a chunk, about 0 to 1: 1 where all words and the meaning fit."""
-    return sum(given.values())
 
 
 def confidence(words: Evidence, meaning: Meaning | None) -> float:

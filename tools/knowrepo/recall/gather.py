@@ -8,10 +8,10 @@ others. What a document's standing is worth, `hits` says.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from knowrepo.index.catalog import Catalog, Document, Filter, StoredChunk
+from knowrepo.index.catalog import Catalog, Document, StoredChunk
 from knowrepo.recall.hits import Hit, chunk_hit, standing
 from knowrepo.recall.spread import CANDIDATES, OVERFETCH, spread
 
@@ -25,13 +25,15 @@ _TWIN = 80  # characters from which an equal text is no chance
 def gather(
     catalog: Catalog,
     ranked: Sequence[tuple[int, float]],
+    documents_of: Mapping[int, int],
     limit: int,
-    evidence: Mapping[int, dict[str, float]],
+    parts: Callable[[int], dict[str, float]],
 ) -> list[Hit]:
-    """Return at most ``limit`` hits of (chunk, score), best first."""
-    places = catalog.places([number for number, _ in ranked], Filter())
-    of = {number: place.document for number, place in places.items()}
-    candidates = spread(ranked, of, max(CANDIDATES, limit * OVERFETCH))
+    """Return at most ``limit`` hits of (chunk, score), best first.
+
+    ``documents_of`` tells of which document a chunk is, ``parts`` what its score is made of.
+    """
+    candidates = spread(ranked, documents_of, max(CANDIDATES, limit * OVERFETCH))
     chunks = catalog.chunks([number for number, _ in candidates])
     documents = catalog.documents(list({chunk.document for chunk in chunks.values()}))
     worth = {
@@ -56,7 +58,7 @@ def gather(
         if len(text) >= _TWIN:
             first[text] = number
     return [
-        _hit(catalog, documents, chunks[number], worth[number], also, evidence) for number in shown
+        _hit(catalog, documents, chunks[number], worth[number], also, parts) for number in shown
     ]
 
 
@@ -66,10 +68,10 @@ def _hit(
     chunk: StoredChunk,
     score: float,
     also: Mapping[int, Sequence[StoredChunk]],
-    evidence: Mapping[int, dict[str, float]],
+    parts: Callable[[int], dict[str, float]],
 ) -> Hit:
     return replace(
         chunk_hit(catalog, documents[chunk.document], chunk, score),
         also=tuple(catalog.shown_id(other.uid) for other in also.get(chunk.id, ())[:MOST_ALSO]),
-        evidence={name: round(part, 4) for name, part in evidence.get(chunk.id, {}).items()},
+        evidence={name: round(part, 4) for name, part in parts(chunk.id).items()},
     )

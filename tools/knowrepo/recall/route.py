@@ -107,7 +107,7 @@ def _route(
         query,
         found.route,
         found.reason,
-        gather(catalog, found.ranked, limit, found.evidence),
+        gather(catalog, found.ranked, found.documents, limit, found.parts),
         pending=found.pending,
         notes=[found.note] if found.note else [],
         confidence=round(found.confidence, 4),

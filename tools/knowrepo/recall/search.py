@@ -36,8 +36,9 @@ class Searched:
     """What the layer found: (chunk, score), best first.
 
     ``route`` is hybrid, or lexical where there were no vectors; ``note`` says
-    why. ``pending`` counts the texts that have no vector yet. ``evidence`` tells
-    what made the score of each chunk, ``explanation`` what was made of the query.
+    why. ``pending`` counts the texts that have no vector yet. ``parts`` tells of a
+    chunk what made its score, ``documents`` of which document it is, ``explanation``
+    what was made of the query.
     """
 
     ranked: list[tuple[int, float]]
@@ -46,7 +47,8 @@ class Searched:
     note: str = ""
     pending: int = 0
     confidence: float = 0.0
-    evidence: dict[int, dict[str, float]] = field(default_factory=dict)
+    documents: dict[int, int] = field(default_factory=dict)
+    parts: Callable[[int], dict[str, float]] = lambda _chunk: {}
     explanation: dict[str, object] = field(default_factory=dict)
 
 
@@ -80,21 +82,22 @@ def search(
     of_time = meant.words if meant else frozenset()
     lexical = look_for(catalog, words, only, nearest, of_time=of_time)
     dates = near_dates(catalog, query, meant, lexical.places, only)
-    nearness = _nearness(meaning)
-    evidence = {
-        chunk: fuse.parts(
+    nearness = _nearness(meaning, lexical)
+
+    def shares(chunk: int) -> fuse.Shares:
+        return fuse.shares(
             lexical.evidence[chunk],
             nearness(chunk),
             dates=dates.near.get(chunk, 0.0),
-            front_matter=(front_matter or {}).get(place.document, 0.0),
+            front_matter=(front_matter or {}).get(lexical.places[chunk].document, 0.0),
         )
-        for chunk, place in lexical.places.items()
-    }
-    scores = {chunk: fuse.score(parts) for chunk, parts in evidence.items()}
+
+    scores = {chunk: fuse.score(shares(chunk)) for chunk in lexical.places}
     ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
     found = replace(
         _told(ranked, lexical, meaning, nearness),
-        evidence=evidence,
+        documents={chunk: place.document for chunk, place in lexical.places.items()},
+        parts=lambda chunk: fuse.parts(shares(chunk)),
         explanation=_explanation(lexical, dates.said, meaning),
     )
     return _looked_at_again(catalog, query, found)
@@ -109,16 +112,16 @@ def _today() -> date:
 _Nearness = Callable[[int], fuse.Meaning | None]
 
 
-def _nearness(meaning: Meaning) -> _Nearness:
+def _nearness(meaning: Meaning, lexical: Lexical) -> _Nearness:
     """Return what gives of a chunk what the vectors say of it; without vectors nothing."""
-    if not meaning.scored:
+    if not meaning.cosines:
         return lambda _chunk: None
-    cosines = dict(meaning.scored)
     # What is not among the nearest is about as near as the last of them, or less.
-    least = meaning.scored[-1][1]
+    least = min(meaning.cosines.values())
     return lambda chunk: fuse.Meaning(
-        cosines.get(chunk, least), meaning.mean, meaning.deviation, meaning.foreign
-    )
+        meaning.cosines.get(lexical.places[chunk].text_hash, least),
+        meaning.mean, meaning.deviation, meaning.foreign,
+    )  # fmt: skip
 
 
 def _told(

@@ -2,13 +2,14 @@
 
 Owns which model and which table of vectors an answer is made of, never two at
 once, and which of the two ways of a search is taken: where a filter leaves few
-texts they are joined with the vectors, else all vectors are scored and looked
-up in the catalog from the best on. DuckDB and a model are opened only where
+texts they are joined with the scored vectors, else these are looked up in the
+catalog from the best on. DuckDB and a model are opened only where
 there are vectors.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -23,7 +24,7 @@ from knowrepo.recall.spread import CANDIDATES, OVERFETCH, spread
 if TYPE_CHECKING:
     from knowrepo.index.embed import Embedder, Vector
     from knowrepo.index.models import Model
-    from knowrepo.index.vectors import VectorStore
+    from knowrepo.index.vectors import Score, VectorStore
 
 FEW = 5000
 """Texts that are joined with the vectors, where a filter leaves no more."""
@@ -32,6 +33,9 @@ MOST_LOOKED_UP = 20_000
 
 ENDPOINT_SECONDS = 5.0
 """How long a recall waits for a model behind an endpoint: words are there already."""
+
+LOOKED_UP = 250
+"""Texts that are looked up in the catalog at once, until there are chunks enough."""
 
 Scored = list[tuple[int, float]]
 """(chunk, cosine), best first."""
@@ -54,6 +58,7 @@ class Meaning:
     deviation: float = 1.0
     foreign: bool = False
     documents: dict[int, int] = field(default_factory=dict)  # of each chunk
+    cosines: dict[str, float] = field(default_factory=dict)  # of each text that was looked at
 
 
 @dataclass(frozen=True)
@@ -91,7 +96,7 @@ def semantic(
     notes = "; ".join(filter(None, [note, *_damage(store)]))
     return Meaning(
         found.scored, pending, notes, found.mean, found.deviation,
-        _is_foreign(embedder, query), found.documents,
+        _is_foreign(embedder, query), found.documents, found.cosines,
     )  # fmt: skip
 
 
@@ -108,13 +113,15 @@ class Nearest(NamedTuple):
     """The chunks nearest to a vector, best first, and the document that each is of.
 
     ``mean`` and ``deviation`` are those of the cosines of texts, whether or not
-    they pass the filter.
+    they pass the filter. ``cosines`` are those of the nearest texts, best first, of more
+    than ``scored`` has chunks of.
     """
 
     scored: Scored
     documents: dict[int, int]
     mean: float
     deviation: float
+    cosines: dict[str, float]
 
 
 def nearest(store: VectorStore, vector: Vector, catalog: Catalog, only: Filter) -> Nearest:
@@ -126,27 +133,37 @@ def nearest(store: VectorStore, vector: Vector, catalog: Catalog, only: Filter) 
     limit = CANDIDATES * OVERFETCH
     few = catalog.text_hashes(only, most=FEW + 1) if only else []
     with store.ranked(vector) as ranking:
-        found = Nearest([], {}, *ranking.spread())
+        found = Nearest([], {}, *ranking.spread(), {})
         if only and len(few) <= FEW:
-            _take(found, catalog, store.search(vector, few, limit).scores, only, limit)
-            return found
-        texts = looked_up = 0
-        for batch in ranking.batches():
-            texts += _take(found, catalog, batch, only, limit - texts)
-            looked_up += len(batch)
-            if texts == limit or len(spread(found.scored, found.documents)) == CANDIDATES:
-                break
-            if looked_up >= MOST_LOOKED_UP:
-                found.scored.clear()
-                best = ranking.among(catalog.text_hashes(only), limit).scores
-                _take(found, catalog, best, only, limit)
-                break
+            batches = iter([ranking.among(few, limit)])
+        else:
+            batches = ranking.batches()
+        if not _taken(found, batches, catalog, only, limit):
+            found.scored.clear()
+            found.cosines.clear()
+            best = ranking.among(catalog.text_hashes(only), limit)
+            _taken(found, iter([best]), catalog, only, limit)
     return found
 
 
-def _take(
-    found: Nearest, catalog: Catalog, scores: list[tuple[str, float]], only: Filter, most: int
-) -> int:
+def _taken(
+    found: Nearest, batches: Iterator[list[Score]], catalog: Catalog, only: Filter, limit: int
+) -> bool:
+    """Take chunks of texts, best first, until there are enough; False where too many had none."""
+    texts = 0
+    for batch in batches:
+        found.cosines.update(batch)
+        for start in range(0, len(batch), LOOKED_UP):
+            some = batch[start : start + LOOKED_UP]
+            texts += _take(found, catalog, some, only, limit - texts)
+            if texts == limit or len(spread(found.scored, found.documents)) == CANDIDATES:
+                return True
+        if len(found.cosines) >= MOST_LOOKED_UP:
+            return False
+    return True
+
+
+def _take(found: Nearest, catalog: Catalog, scores: list[Score], only: Filter, most: int) -> int:
     """Add the chunks of the first ``most`` texts that have any; returns how many texts had."""
     by_hash = catalog.chunks_with([text_hash for text_hash, _ in scores], only)
     live = [(text_hash, score) for text_hash, score in scores if text_hash in by_hash][:most]

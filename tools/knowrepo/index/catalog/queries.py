@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from knowrepo.index.catalog.conditions import batches, passing
 from knowrepo.index.catalog.front_matter import FrontMatter
 from knowrepo.index.catalog.ids import Ids
-from knowrepo.index.catalog.rows import Document, Filter, Occurrence, Place, StoredChunk
+from knowrepo.index.catalog.rows import Document, Filter, Occurrence, Often, Place, StoredChunk
 from knowrepo.index.catalog.schema import words_of
 from knowrepo.index.catalog.words import Among
 
@@ -166,12 +166,18 @@ class Queries(Ids, FrontMatter):
         """Return how many chunks hold a word of the analyser."""
         return self._words.frequency(word)
 
-    def occurrences(self, words: Sequence[str], most: int) -> dict[str, list[Occurrence]]:
-        """Return where words of the analyser stand, without those in more than ``most`` places.
+    def often(self, words: Sequence[str]) -> dict[str, Often]:
+        """Return how often words of the analyser stand somewhere, hidden documents among it."""
+        return self._words.often(words)
+
+    def occurrences(
+        self, words: Sequence[str], among: Collection[int] | None = None
+    ) -> dict[str, list[Occurrence]]:
+        """Return where words of the analyser stand, in some chunks or in all.
 
         Places in documents that are hidden are among them; see `places`.
         """
-        return self._words.occurrences(words, most)
+        return self._words.occurrences(words, among)
 
     def vocabulary(self, prefix: str, shortest: int, longest: int) -> dict[str, int]:
         """Return ``{term: chunks}`` of the terms that begin like this; see `Words.vocabulary`."""
@@ -187,11 +193,12 @@ class Queries(Ids, FrontMatter):
         found: dict[int, Place] = {}
         for some in batches(chunks):
             rows = self._db.execute(
-                f"SELECT c.id, c.document, c.seq, {_CHUNK_DATE} FROM chunks c JOIN documents d"
+                f"SELECT c.id, c.document, c.seq, {_CHUNK_DATE}, c.text_hash"
+                " FROM chunks c JOIN documents d"
                 f" ON d.id = c.document WHERE c.id IN ({','.join('?' * len(some))}) AND {where}",
                 [*some, *values],
             )
-            found.update((number, Place(*place)) for number, *place in rows)
+            found.update({row[0]: Place._make(row[1:]) for row in rows})
         return found
 
     def sequences(self, documents: Sequence[int]) -> dict[int, list[int]]:

@@ -62,12 +62,23 @@ Occurrence = tuple[int, str, int]
 of it. Plain, for a query reads thousands."""
 
 
+class Often(NamedTuple):
+    """How often a word stands somewhere: in how many places, and in how many chunks.
+
+    Where it has several forms, a chunk that holds more of them counts for each.
+    """
+
+    places: int
+    chunks: int
+
+
 class Place(NamedTuple):
-    """Where a chunk stands: in which document, as which of it; and its date, ISO 8601 or empty."""
+    """Where a chunk stands: in which document, as which of it; its date, ISO 8601 or empty."""
 
     document: int
     seq: int
     date: str
+    text_hash: str
 
 
 class StoredChunk(NamedTuple):

@@ -15,11 +15,11 @@ from __future__ import annotations
 import math
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from heapq import nlargest
 
 from knowrepo.index.catalog.conditions import batches
-from knowrepo.index.catalog.rows import Occurrence
+from knowrepo.index.catalog.rows import Occurrence, Often
 from knowrepo.index.catalog.words import WEIGHTS, Among, Row, forms_of
 from knowrepo.index.text import PREFIX, forms
 
@@ -107,17 +107,31 @@ CREATE TABLE words (
         group = forms(word)
         return self._count([group])[group]
 
-    def occurrences(self, words: Sequence[str], most: int) -> dict[str, list[Occurrence]]:
+    def often(self, words: Sequence[str]) -> dict[str, Often]:
+        """See `Words.often`: every form is counted for itself, and every term of a beginning."""
+        places: Counter[str] = Counter()
+        chunks: Counter[str] = Counter()
+        sought = _Sought([forms(word) for word in words])
+        for _, _, text in self._db.execute(f"SELECT {_ROW} FROM words"):
+            for place in sought.held(text):
+                for form in dict.fromkeys(sought.groups[place]):
+                    terms = _terms_of(form, text)
+                    places[words[place]] += len(terms)
+                    chunks[words[place]] += len(set(terms))
+        return {word: Often(places[word], chunks[word]) for word in words}
+
+    def occurrences(
+        self, words: Sequence[str], among: Collection[int] | None
+    ) -> dict[str, list[Occurrence]]:
         """See `Words.occurrences`."""
         sought = _Sought([forms(word) for word in words])
-        found: list[list[Occurrence]] = [[] for _ in words]
+        found: dict[str, list[Occurrence]] = {word: [] for word in words}
+        wanted = None if among is None else frozenset(among)
         for number, _, text in self._db.execute(f"SELECT {_ROW} FROM words"):
-            for place in sought.held(text):
-                if len(found[place]) <= most:
-                    found[place] += _occurrences(number, text, sought.groups[place])
-        return {
-            word: places for word, places in zip(words, found, strict=True) if len(places) <= most
-        }
+            if wanted is None or number in wanted:
+                for place in sought.held(text):
+                    found[words[place]] += _occurrences(number, text, sought.groups[place])
+        return found
 
     def vocabulary(self, prefix: str, shortest: int, longest: int) -> dict[str, int]:
         """See `Words.vocabulary`."""
@@ -198,6 +212,13 @@ def _occurrences(number: int, text: str, group: _Forms) -> Iterator[Occurrence]:
                 for form in group
             ):
                 yield number, name, place
+
+
+def _terms_of(form: str, text: str) -> list[str]:
+    """Return the words of a row that have a form, each as often as it stands there."""
+    if form.endswith(PREFIX):
+        return [word for word in text.split() if word.startswith(form.removesuffix(PREFIX))]
+    return [word for word in text.split() if word == form]
 
 
 def _stored(number: int, columns: Sequence[str]) -> tuple[int, int, str, str, str]:

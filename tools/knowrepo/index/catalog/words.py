@@ -8,11 +8,11 @@ answers. What the words are, `index.text` says.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple, Protocol
 
 from knowrepo.index.catalog.conditions import batches
-from knowrepo.index.catalog.rows import Occurrence
+from knowrepo.index.catalog.rows import Occurrence, Often
 from knowrepo.index.text import PREFIX, TOKENIZER, forms
 
 WEIGHTS = (2.0, 1.5, 1.0)
@@ -54,8 +54,13 @@ class Words(Protocol):
     def frequency(self, word: str) -> int:
         """Return how many chunks hold a word."""
 
-    def occurrences(self, words: Sequence[str], most: int) -> dict[str, list[Occurrence]]:
-        """Return where each word stands, without words that stand in more than ``most`` places.
+    def often(self, words: Sequence[str]) -> dict[str, Often]:
+        """Return how often each word stands somewhere; takes much less than `occurrences`."""
+
+    def occurrences(
+        self, words: Sequence[str], among: Collection[int] | None
+    ) -> dict[str, list[Occurrence]]:
+        """Return where each word stands, in some chunks or in all.
 
         Those of one chunk and column come in order.
         """
@@ -128,20 +133,38 @@ CREATE VIRTUAL TABLE words USING fts5 (
         row = self._db.execute("SELECT count(*) FROM words WHERE words MATCH ?", (_any_of([word]),))
         return int(row.fetchone()[0])
 
-    def occurrences(self, words: Sequence[str], most: int) -> dict[str, list[Occurrence]]:
-        """See `Words.occurrences`."""
-        self._vocabulary("occurring", "instance")
-        found: dict[str, list[Occurrence]] = {}
+    def often(self, words: Sequence[str]) -> dict[str, Often]:
+        """See `Words.often`."""
+        self._vocabulary("vocabulary", "row")
+        found: dict[str, Often] = {}
         for word in words:
-            rows: list[Occurrence] = []
+            places = chunks = 0
             for form in dict.fromkeys(forms(word)):
                 condition, values = _term(form)
-                rows += self._db.execute(
-                    f"SELECT doc, col, offset FROM temp.occurring WHERE {condition} LIMIT ?",
-                    [*values, most + 1 - len(rows)],
+                row = self._db.execute(
+                    "SELECT coalesce(sum(cnt), 0), coalesce(sum(doc), 0)"
+                    f" FROM temp.vocabulary WHERE {condition}",
+                    values,
+                ).fetchone()
+                places, chunks = places + row[0], chunks + row[1]
+            found[word] = Often(places, chunks)
+        return found
+
+    def occurrences(
+        self, words: Sequence[str], among: Collection[int] | None
+    ) -> dict[str, list[Occurrence]]:
+        """See `Words.occurrences`."""
+        self._vocabulary("occurring", "instance")
+        # Numbers, all in one statement: a term is gone through once. FTS5 jumps to no chunk.
+        limit = "" if among is None else f" AND doc IN ({','.join(map(str, among))})"
+        found: dict[str, list[Occurrence]] = {}
+        for word in words:
+            found[word] = []
+            for form in dict.fromkeys(forms(word)):
+                condition, values = _term(form)
+                found[word] += self._db.execute(
+                    f"SELECT doc, col, offset FROM temp.occurring WHERE {condition}{limit}", values
                 )
-            if len(rows) <= most:
-                found[word] = rows
         return found
 
     def vocabulary(self, prefix: str, shortest: int, longest: int) -> dict[str, int]:

@@ -6,9 +6,9 @@ asked of them, `store` how they change, `sweep` what is to go and what is
 damaged. Which texts are asked for is others' business.
 """
 
-from knowrepo.index.vectors.reader import Found, Ranking
+from knowrepo.index.vectors.reader import Ranking, Score
 from knowrepo.index.vectors.segment import Row
 from knowrepo.index.vectors.store import MOST_SEGMENTS, VectorStore
 from knowrepo.index.vectors.sweep import Damaged, Kept
 
-__all__ = ["MOST_SEGMENTS", "Damaged", "Found", "Kept", "Ranking", "Row", "VectorStore"]
+__all__ = ["MOST_SEGMENTS", "Damaged", "Kept", "Ranking", "Row", "Score", "VectorStore"]

@@ -1,10 +1,9 @@
 """Reading the segments of one table: what is near a query, and what there is.
 
 Owns the open instance of DuckDB, which is kept while the manifest stays as it is,
-and the two ways of a search. `Reader.among` joins the texts that count with the
-vectors: right for few. `Reader.ranked` scores all vectors in one scan and gives
-them best first, for whoever can tell of each whether it counts: right for many.
-Both give the same answer.
+and how it is searched: `Reader.ranked` scores all vectors in one scan. A
+`Ranking` then gives them best first, for whoever can tell of each whether it
+counts, or joins them with the texts that count. Both give the same answer.
 """
 
 from __future__ import annotations
@@ -12,10 +11,8 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
-from uuid import UUID
 
 import duckdb
 
@@ -31,20 +28,7 @@ Score = tuple[str, float]
 
 _LOOKS = 3
 _FIRST = 1000  # of a ranking; each batch is twice as long as the one before
-_MANY = 1_000  # vectors that tell how scores are spread
 _HEX = "replace(hash::VARCHAR, '-', '')"
-
-
-@dataclass(frozen=True)
-class Found:
-    """What a search of the vectors found.
-
-    ``scores`` are (text hash, cosine of its best part), best first.
-    ``embedded`` is how many of the texts that were asked for have a vector.
-    """
-
-    scores: list[Score]
-    embedded: int
 
 
 class Ranking:
@@ -55,74 +39,47 @@ class Ranking:
 
     def __init__(self, db: duckdb.DuckDBPyConnection, scored: str) -> None:
         self._db = db
-        self._scored = scored
-        self._is_kept = False
+        # Scored once: to plan that costs as much as to score some thousand vectors.
+        db.execute(f"CREATE TEMP TABLE scored AS {scored}")
 
     def batches(self) -> Iterator[list[Score]]:
         """Yield all texts, best first and each once, in batches that grow."""
-        seen: set[UUID] = set()
+        seen: set[str] = set()
         size = _FIRST
-        rows = self._first()
-        if not rows:  # or all of them tie
-            self._keep()
-            rows = self._next("true", [], size)
+        rows = self._next("true", [], size)
         while rows:
             batch: list[Score] = []
             for text_hash, score in rows:
                 if text_hash not in seen:  # what comes first of a text is its best part
                     seen.add(text_hash)
-                    batch.append((text_hash.hex, float(score)))
+                    batch.append((text_hash, score))
             yield batch
             last, least = rows[-1]
             size *= 2
-            self._keep()
-            rest = "(score < $1 OR (score = $1 AND hash > $2))"
+            rest = "(score < $1 OR (score = $1 AND hash > $2::UUID))"
             rows = self._next(rest, [least, last], size)
 
-    def _first(self) -> list[tuple[UUID, float]]:
-        """Return the best vectors, of which most answers are made.
-
-        Neither are the scores kept for it, nor equal ones put in order, which would
-        take half as long again: what ties with the first that is not among them is
-        left for the next batch.
-        """
-        rows = self._db.execute(
-            f"SELECT hash, score FROM ({self._scored}) ORDER BY score DESC LIMIT {_FIRST + 1}"
-        ).fetchall()
-        if len(rows) > _FIRST:
-            least = rows[-1][1]
-            rows = [row for row in rows if row[1] > least]
-        return sorted(rows, key=lambda row: (-row[1], row[0].int))
-
-    def _next(self, rest: str, values: list[object], size: int) -> list[tuple[UUID, float]]:
+    def _next(self, rest: str, values: list[object], size: int) -> list[Score]:
         return self._db.execute(
-            f"SELECT hash, score FROM scored WHERE {rest} ORDER BY score DESC, hash LIMIT {size}",
+            f"SELECT {_HEX}, score FROM scored WHERE {rest} ORDER BY score DESC, hash LIMIT {size}",
             values,
         ).fetchall()
 
     def spread(self) -> tuple[float, float]:
-        """Return the mean and the standard deviation of the scores, of many vectors if not all."""
+        """Return the mean and the standard deviation of the scores."""
         row = self._db.execute(
-            "SELECT coalesce(avg(score), 0), coalesce(stddev_pop(score), 0)"
-            f" FROM (SELECT score FROM ({self._scored}) LIMIT {_MANY})"
+            "SELECT coalesce(avg(score), 0), coalesce(stddev_pop(score), 0) FROM scored"
         ).fetchone()
         return (float(row[0]), float(row[1])) if row else (0.0, 0.0)
 
-    def _keep(self) -> None:
-        if not self._is_kept:
-            self._db.execute(f"CREATE TEMP TABLE scored AS {self._scored}")
-            self._is_kept = True
-
-    def among(self, live: Sequence[str], limit: int) -> Found:
+    def among(self, live: Sequence[str], limit: int) -> list[Score]:
         """Return the best of the texts ``live``."""
-        self._keep()
         segment.put_texts(self._db, "live", live)
-        rows = self._db.execute(
-            f"SELECT {_HEX}, max(score) AS best, count(*) OVER () FROM scored"
-            " JOIN live USING (hash) GROUP BY hash ORDER BY best DESC, hash LIMIT $1",
+        return self._db.execute(
+            f"SELECT {_HEX}, max(score) AS best FROM scored JOIN live USING (hash)"
+            " GROUP BY hash ORDER BY best DESC, hash LIMIT $1",
             [limit],
         ).fetchall()
-        return _found(rows)
 
 
 class Reader:
@@ -191,24 +148,6 @@ class Reader:
         """Whether there is nothing to read."""
         return not self._tables
 
-    def among(self, query: Vector, live: Sequence[str], limit: int) -> Found:
-        """Return the texts among ``live`` that are nearest to ``query``.
-
-        Only their vectors are looked at.
-        """
-        if not live or not self._fits(query):
-            return Found([], 0)
-        with self._cursor() as db:
-            segment.put_texts(db, "live", live)
-            segment.bind(db, query)
-            rows = db.execute(
-                f"SELECT {_HEX}, max({segment.score(self._dimension)}) AS best, count(*) OVER ()"
-                f" FROM ({self._all()}) JOIN live USING (hash)"
-                " GROUP BY hash ORDER BY best DESC, hash LIMIT $1",
-                [limit],
-            ).fetchall()
-        return _found(rows)
-
     @contextlib.contextmanager
     def ranked(self, query: Vector) -> Iterator[Ranking]:
         """Give all vectors, scored in one scan."""
@@ -271,7 +210,3 @@ def _state(folder: Path) -> tuple[int, ...]:
     except OSError:
         return ()
     return stat.st_ino, stat.st_size, stat.st_mtime_ns
-
-
-def _found(rows: Sequence[tuple[str, float, int]]) -> Found:
-    return Found([(text, float(best)) for text, best, _ in rows], rows[0][2] if rows else 0)

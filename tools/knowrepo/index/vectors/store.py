@@ -20,7 +20,7 @@ from filelock import FileLock, Timeout
 
 from knowrepo.errors import KnowError
 from knowrepo.index.vectors import engine, manifest, segment, sweep
-from knowrepo.index.vectors.reader import Found, Ranking, Reader
+from knowrepo.index.vectors.reader import Ranking, Reader
 from knowrepo.index.vectors.segment import Row
 from knowrepo.index.vectors.sweep import Damaged, Kept
 
@@ -99,17 +99,12 @@ class VectorStore:
         asked = np.frombuffer(texts, dtype=np.uint64)[::2]
         return int(np.count_nonzero(np.isin(asked, have, invert=True)))
 
-    def search(self, query: Vector, live: Sequence[str], limit: int) -> Found:
-        """Return the texts among ``live`` whose vectors are nearest to ``query``.
-
-        The filter comes first: what is not in ``live`` takes no place. Raises
-        KnowError where the segments cannot be read.
-        """
-        return self._read(lambda reader: reader.among(query, live, limit))
-
     @contextlib.contextmanager
     def ranked(self, query: Vector) -> Iterator[Ranking]:
-        """Give all texts, nearest to ``query`` first; see `search` for what it raises."""
+        """Give all texts, nearest to ``query`` first.
+
+        Raises KnowError where the segments cannot be read.
+        """
         with contextlib.ExitStack() as held:
             yield self._read(lambda reader: held.enter_context(reader.ranked(query)))
 
