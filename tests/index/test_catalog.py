@@ -105,6 +105,11 @@ def test_a_shown_id_has_one_digit_more_than_is_unique(catalog):
         assert len(catalog.with_prefix(shown)) == 1
         assert len(shown) == 4 or len(catalog.with_prefix(shown[:-1])) == 1
         assert len(shown) == 4 or len(catalog.with_prefix(shown[:-2])) > 1
+    told = catalog.shown_ids([*ids, *ids[:3]])
+    assert told == {uid: catalog.shown_id(uid) for uid in ids}
+    assert any(len(shown) > 4 for shown in told.values())
+    assert catalog.shown_ids([]) == {}
+    assert catalog.shown_id("no id") == "no i"
 
 
 def test_a_short_key_is_the_only_one(catalog):

@@ -26,10 +26,12 @@ from knowrepo.git.layout import Repository
 from knowrepo.index import build, freshness
 from knowrepo.index.build import refresh
 from knowrepo.index.catalog import Catalog, Filter
+from knowrepo.index.catalog import opening as catalog_opening
 from knowrepo.index.fill import embed as embed_texts
 from knowrepo.index.fill import pending_texts
 from knowrepo.index.vectors import VectorStore
 from knowrepo.recall import ids, opening, route
+from knowrepo.recall.hits import chunk_hit, chunk_hits, document_hit, document_hits
 from knowrepo.sessions.archive import archive
 from knowrepo.units import shorten
 
@@ -284,6 +286,35 @@ def test_a_summary_is_one_line_cut_at_a_word():
     assert len(shorten(long, 80)) <= 80
     assert shorten(long, 80).endswith("word…")
     assert len(shorten("x" * 200, 80)) == 80
+
+
+def test_several_hits_at_once_are_the_same_as_one_by_one(filled):
+    catalog = Catalog.open(filled.catalog)
+    assert catalog is not None
+    with catalog:
+        documents = catalog.newest(9, Filter())
+        found = [(one, chunk, 0.5) for one in documents for chunk in catalog.chunks_of(one.id)]
+        whole = document_hits(catalog, [(one, 0.25) for one in documents])
+        assert whole == [document_hit(catalog, one, 0.25) for one in documents]
+        assert chunk_hits(catalog, found) == [chunk_hit(catalog, *one) for one in found]
+    assert {hit.kind for hit in whole} == {"concept", "session"}
+    assert len(found) > len(documents) > 1
+    assert any(hit.summary for hit in whole)
+
+
+def test_a_recall_opens_no_file_anew_where_nothing_changed(filled, monkeypatch):
+    monkeypatch.setattr(freshness, "_RACY_NANOSECONDS", -1)
+    refresh(filled)
+    wanted = route.recall(filled, "tag:git").hits
+    assert wanted
+
+    def refuse(file):
+        raise AssertionError(f"{file} is opened again")
+
+    monkeypatch.setattr(catalog_opening, "open_readable", refuse)
+    for _ in range(2):
+        assert route.recall(filled, "tag:git").hits == wanted
+    assert route.recall(filled, "tag:nothing").hits == []
 
 
 def test_what_holds_instead_is_named_as_commands_take_it(repository):

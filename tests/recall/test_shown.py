@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from knowrepo.recall import shown
 from knowrepo.units import splits, whole
@@ -79,3 +81,14 @@ def test_no_cut_parts_what_is_seen_as_one(seen):
         cut = whole(text, at)
         assert cut <= 2 or cut >= 2 + len(seen)
     assert [splits(text, at) for at in (0, 2, 2 + len(seen), len(text))] == [False] * 4
+
+
+PARTS = ["a/", "b.c/", "~/", "C:", "/", " ", "x", "[t](", "](", "[t]", ")", "http://", "https://",
+         "://", "www.", "deadbeef", "0123abcd", "0123", "-89ab", "\u0661", "é"]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(PARTS), max_size=14).map("".join))
+def test_no_link_hash_or_path_is_passed_over_for_a_look_at_its_characters(line):
+    wanted = shown._LINK.sub(r"\1", line)
+    wanted = shown._HASH.sub(lambda found: f"{found[1] or found[2]}…", wanted)
+    assert shown._brief(line) == shown._SCHEME.sub("", shown._FAR_PATH.sub("…/", wanted))

@@ -1,7 +1,8 @@
 """A lookup in the structured layer, over repositories of more and more concepts.
 
 The layer alone is a catalog that is opened, asked, and closed again, with the documents of
-the answer; the whole recall also looks whether the catalog is of the present state.
+the answer; the whole recall also looks whether the catalog is of the present state. Both as
+in a process that recalls again: what can be kept open between two recalls is.
 """
 
 from __future__ import annotations
@@ -107,7 +108,7 @@ def _asked(
 
 
 def _lookup(query: str, here: Repository) -> int:
-    catalog = Catalog.open(here.catalog)
+    catalog = Catalog.open(here.catalog, keep=True)
     if catalog is None:
         raise KnowError(f"{here.root}: no catalog")
     with catalog:

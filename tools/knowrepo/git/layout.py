@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from knowrepo.config import find_root
@@ -34,17 +35,17 @@ class Repository:
         """The OKF bundle."""
         return self.root / "concepts"
 
-    @property
+    @cached_property
     def sessions(self) -> Path:
         """The archived transcripts."""
         return self.root / "sessions"
 
-    @property
+    @cached_property
     def git_index(self) -> Path:
         """Git's own index file of this work tree."""
         return self.git_dir / "index"
 
-    @property
+    @cached_property
     def catalog(self) -> Path:
         """What names the SQLite catalog, one for each work tree; see `index.catalog.files`."""
         return self._derived(self.git_dir) / "catalog.db"

@@ -72,7 +72,7 @@ def is_current(repository: Repository, seen: Signature) -> bool:
     """Say whether the state is the one that was seen."""
     if str(repository.sessions) not in seen.folders:
         return False
-    if any(_mtime(Path(folder)) != mtime for folder, mtime in seen.folders.items()):
+    if any(_mtime(folder) != mtime for folder, mtime in seen.folders.items()):
         return False
     if _mtime(repository.git_index) == seen.index_time:
         return True
@@ -153,9 +153,9 @@ def _settled(mtime: int, now: int) -> int:
     return mtime if mtime < 0 or now - mtime > _RACY_NANOSECONDS else -2
 
 
-def _mtime(path: Path) -> int:
+def _mtime(path: Path | str) -> int:
     try:
-        return path.stat().st_mtime_ns
+        return os.stat(path).st_mtime_ns  # noqa: PTH116 - on every recall's time
     except OSError:
         return -1
 

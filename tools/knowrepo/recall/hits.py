@@ -7,6 +7,7 @@ the one-line summary, and what its standing (draft, superseded, stale) is worth.
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -43,27 +44,52 @@ class Hit:
 
 def document_hit(catalog: Catalog, document: Document, score: float) -> Hit:
     """Return a whole document as a hit."""
-    found = _hit(catalog, document, document.uid, score, document.description)
-    if not found.summary and (first := catalog.first_chunk(document.id)):
-        found = replace(found, summary=_summary(document, first.text))
-    return found
+    return document_hits(catalog, [(document, score)])[0]
+
+
+def document_hits(catalog: Catalog, found: Sequence[tuple[Document, float]]) -> list[Hit]:
+    """Return whole documents with their scores as hits, in the same order."""
+    ids = catalog.shown_ids(document.uid for document, _ in found)
+    hits = []
+    for document, score in found:
+        summary = _summary(document, document.description)
+        if not summary and (first := catalog.first_chunk(document.id)):
+            summary = _summary(document, first.text)
+        hits.append(_hit(catalog, document, document.uid, ids, score, summary))
+    return hits
 
 
 def chunk_hit(catalog: Catalog, document: Document, chunk: StoredChunk, score: float) -> Hit:
     """Return a chunk as a hit."""
-    return replace(
-        _hit(catalog, document, chunk.uid, score, chunk.text),
-        heading=chunk.heading,
-        date=(chunk.time or document.date)[:10],
-        line=chunk.line,
-        text=chunk.text,
-        place=chunk.seq,
-    )
+    return chunk_hits(catalog, [(document, chunk, score)])[0]
 
 
-def _hit(catalog: Catalog, document: Document, uid: str, score: float, summary: str) -> Hit:
+def chunk_hits(catalog: Catalog, found: Sequence[tuple[Document, StoredChunk, float]]) -> list[Hit]:
+    """Return chunks of documents with their scores as hits, in the same order."""
+    ids = catalog.shown_ids(chunk.uid for _, chunk, _ in found)
+    return [
+        replace(
+            _hit(catalog, document, chunk.uid, ids, score, _summary(document, chunk.text)),
+            heading=chunk.heading,
+            date=(chunk.time or document.date)[:10],
+            line=chunk.line,
+            text=chunk.text,
+            place=chunk.seq,
+        )
+        for document, chunk, score in found
+    ]
+
+
+def _hit(
+    catalog: Catalog,
+    document: Document,
+    uid: str,
+    ids: Mapping[str, str],
+    score: float,
+    summary: str,
+) -> Hit:
     return Hit(
-        id=catalog.shown_id(uid),
+        id=ids[uid],
         uid=uid,
         kind=document.kind,
         path=document.path,
@@ -72,7 +98,7 @@ def _hit(catalog: Catalog, document: Document, uid: str, score: float, summary: 
         title=document.title,
         heading="",
         date=document.date[:10],
-        summary=_summary(document, summary),
+        summary=summary,
         score=round(score, 4),
         marks=_marks(document),
     )

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from knowrepo.errors import KnowError, UsageError
 from knowrepo.index.catalog import Catalog
-from knowrepo.recall.hits import Hit, chunk_hit, document_hit
+from knowrepo.recall.hits import Hit, chunk_hit, chunk_hits, document_hit
 
 _ID = re.compile(r"[0-9a-f]{4,40}")
 _ID_FORM = re.compile(rf"id:({_ID.pattern})")
@@ -35,7 +35,7 @@ def resolve(catalog: Catalog, given: str) -> Hit:
     if not found:
         raise NoMatchError(f"[no match for {wanted}]")
     if len(found) > 1:
-        shown = ", ".join(catalog.shown_id(uid) for uid, _, _ in found[:8])
+        shown = ", ".join(catalog.shown_ids(uid for uid, _, _ in found[:8]).values())
         raise NoMatchError(f"[{wanted} is ambiguous: {shown}]")
     _, kind, number = found[0]
     if kind == "document":
@@ -62,7 +62,7 @@ def timeline(catalog: Catalog, given: str, window: int) -> tuple[list[Hit], int]
         raise NoMatchError(f"[{hit.id} has no text that is searched]")
     at = next((chunk.seq for chunk in chunks if chunk.uid == hit.uid), 0)
     near = [chunk for chunk in chunks if abs(chunk.seq - at) <= window]
-    return [chunk_hit(catalog, document, chunk, 0.0) for chunk in near], at - near[0].seq
+    return chunk_hits(catalog, [(document, chunk, 0.0) for chunk in near]), at - near[0].seq
 
 
 def with_text(catalog: Catalog, hit: Hit) -> Hit:

@@ -52,7 +52,7 @@ def current(repository: Repository) -> Iterator[Opened]:
 
 
 def _open(repository: Repository) -> Opened:
-    catalog = Catalog.open(repository.catalog)
+    catalog = Catalog.open(repository.catalog, keep=True)
     if catalog is not None:
         try:
             with told(repository.catalog):
@@ -80,7 +80,7 @@ def _brought_up(repository: Repository, *, first: bool) -> Opened:
             notes.append(f"{behind} documents are not indexed yet; run `know index`")
     except KnowError as error:
         notes.append(f"{error.message}; answering from what there is")
-    catalog = Catalog.open(repository.catalog)
+    catalog = Catalog.open(repository.catalog, keep=True)
     if catalog is not None:
         return Opened(catalog, behind, notes)
     from knowrepo.index.documents import from_tag_index

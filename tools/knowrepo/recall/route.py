@@ -14,7 +14,7 @@ from knowrepo.git.layout import Repository
 from knowrepo.index.catalog import Catalog, Filter
 from knowrepo.index.text import content_words
 from knowrepo.recall import structured
-from knowrepo.recall.hits import Hit, document_hit
+from knowrepo.recall.hits import Hit, document_hits
 from knowrepo.recall.ids import named_id, resolve, with_text
 from knowrepo.recall.opening import Opened, current
 
@@ -91,7 +91,7 @@ def _route(
     if asked.matches or asked.exact:
         return _structured(catalog, query, limit, asked)
     if not content_words(query):
-        hits = [document_hit(catalog, d, 0.0) for d in catalog.newest(limit, only)]
+        hits = document_hits(catalog, [(d, 0.0) for d in catalog.newest(limit, only)])
         return Answer(query, "newest", "no word to look for", hits)
     if opened.partial:
         return Answer(query, "structured", "the tag index knows nothing of it", [])
@@ -122,5 +122,5 @@ def _structured(
     """Return what the structured layer answers."""
     matches = answer.matches[:limit]
     documents = catalog.documents([match.document for match in matches])
-    hits = [document_hit(catalog, documents[match.document], match.score) for match in matches]
+    hits = document_hits(catalog, [(documents[match.document], match.score) for match in matches])
     return Answer(query, "structured", answer.reason, hits, confidence=answer.confidence)

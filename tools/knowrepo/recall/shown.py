@@ -37,6 +37,8 @@ _FAR_PATH = re.compile(r"(?<![\w./:~-])(?:~|[A-Za-z]:)?/?(?:[\w.@+-]+/){2,}(?=[\
 _HASH = re.compile(r"\b(?=[0-9a-f-]*\d)([0-9a-f]{8})[0-9a-f]*(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"
                    r"|\b(?=[a-f]*\d)([0-9a-f]{8})[0-9a-f]{8,}\b")  # fmt: skip
 
+_LONG_NUMBER = re.compile(r"[0-9a-f]{8}")  # what each hash begins with
+
 
 def summary(text: str, *, title: str = "", concept: bool = False, limit: int = SUMMARY) -> str:
     """Return the first of ``text`` in one line of at most ``limit`` characters.
@@ -124,9 +126,14 @@ def _code(text: str) -> Iterator[tuple[int, int]]:
 
 def _brief(line: str) -> str:
     """Return a line without what costs a reader more than it tells."""
-    line = _LINK.sub(r"\1", line)
-    line = _HASH.sub(lambda found: f"{found[1] or found[2]}…", line)
-    return _SCHEME.sub("", _FAR_PATH.sub("…/", line))
+    # Most lines have none of it, and to look for a character costs next to nothing.
+    if "](" in line:
+        line = _LINK.sub(r"\1", line)
+    if _LONG_NUMBER.search(line):
+        line = _HASH.sub(lambda found: f"{found[1] or found[2]}…", line)
+    if line.count("/") > 2:
+        line = _FAR_PATH.sub("…/", line)
+    return _SCHEME.sub("", line) if "://" in line else line
 
 
 def _after(line: str, title: str) -> str:

@@ -1,7 +1,8 @@
 """The catalog: every document, name, term and chunk of a work tree, in one SQLite file.
 
 Owns SQLite: the schema (`schema`), in which file a catalog lies (`files`), how it
-is opened and changed as a whole (`opening`), the statements that ask (`queries`;
+is opened and changed as a whole (`opening`; `idle`: what is kept open between two
+recalls), the statements that ask (`queries`;
 of front matter `front_matter` and `postings`) and those that change (`store`), the
 words of chunks in FTS5 (`words`) or, where SQLite has none, in a table that is
 read through (`scan`). In WAL mode readers never wait for the one writer and always

@@ -35,7 +35,7 @@ def current(path: Path, version: str) -> Found | None:
         return None
     file = _file(path, version, max(numbers))
     try:
-        return Found(file, file.stat().st_ino)
+        return Found(file, os.stat(file).st_ino)  # noqa: PTH116 - as in `_generations`
     except FileNotFoundError:  # a writer published another one just now
         return current(path, version)
 
@@ -80,7 +80,8 @@ def discard(path: Path) -> None:
 
 
 def _file(path: Path, version: str, number: int) -> Path:
-    return path.with_name(f"{path.stem}-{version}-{number}{path.suffix}")
+    before, end = os.path.splitext(path)  # noqa: PTH122 - as in `_generations`
+    return Path(f"{before}-{version}-{number}{end}")
 
 
 def _all(path: Path) -> list[Path]:
@@ -88,10 +89,12 @@ def _all(path: Path) -> list[Path]:
 
 
 def _generations(path: Path, version: str, *, sides: bool = False) -> list[int]:
-    # Every recall asks twice, so the names are cut and not matched.
-    start, end = f"{path.stem}-{version}-", path.suffix
+    # On every recall's time, so the names are cut and not matched, and no paths are made.
+    folder, name = os.path.split(path)
+    stem, end = os.path.splitext(name)  # noqa: PTH122
+    start = f"{stem}-{version}-"
     try:
-        names = os.listdir(path.parent)  # noqa: PTH208 - no paths are made
+        names = os.listdir(folder or os.curdir)  # noqa: PTH208
     except (FileNotFoundError, NotADirectoryError):
         return []
     found = []

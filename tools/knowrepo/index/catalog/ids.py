@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterable, Sequence
+
+from knowrepo.index.catalog.conditions import batches
 
 _LAST_CHARACTER = "\U0010ffff"
+_SHORTEST = 4  # digits of an id that are shown
+_AT_ONCE = 100  # ids that are asked for in one statement
 
 
 class Ids:
@@ -49,18 +54,34 @@ class Ids:
         return folder
 
     def shown_id(self, uid: str) -> str:
-        """Return the digits of an id that are shown: one more than is unique now, four or more."""
-        longest = 0
-        for table in ("documents", "chunks"):
-            for order, sign in (("DESC", "<"), ("ASC", ">")):
-                row = self._db.execute(
-                    f"SELECT uid FROM {table} WHERE uid {sign} ? ORDER BY uid {order} LIMIT 1",
-                    (uid,),
-                ).fetchone()
-                if row:
-                    longest = max(longest, _shared(uid, row[0]))
-        return uid[: max(4, longest + 2)]
+        """Return the digits of an id that are shown; see `shown_ids`."""
+        return self.shown_ids([uid])[uid]
+
+    def shown_ids(self, uids: Iterable[str]) -> dict[str, str]:
+        """Return the digits of ids that are shown: one more than is unique now, four or more."""
+        found: dict[str, str] = {}
+        for some in batches(list(dict.fromkeys(uids)), _AT_ONCE):
+            rows = self._db.execute(
+                f"WITH asked (uid) AS (VALUES {', '.join(['(?)'] * len(some))})"
+                f" SELECT uid, {_NEIGHBOURS} FROM asked",
+                list(some),
+            )
+            found.update((uid, _told(uid, neighbours)) for uid, *neighbours in rows)
+        return found
 
 
-def _shared(a: str, b: str) -> int:
-    return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), len(a))
+# The ids before and after one, of documents and of chunks; empty where there are none.
+_NEIGHBOURS = ", ".join(
+    f"coalesce((SELECT near.uid FROM {table} near WHERE near.uid {sign} asked.uid"
+    f" ORDER BY near.uid {order} LIMIT 1), '')"
+    for table in ("documents", "chunks")
+    for sign, order in (("<", "DESC"), (">", "ASC"))
+)
+
+
+def _told(uid: str, neighbours: Sequence[str]) -> str:
+    """Return so much of an id that all but its last character tell it from its neighbours."""
+    length = _SHORTEST
+    while length <= len(uid) and any(one.startswith(uid[: length - 1]) for one in neighbours):
+        length += 1
+    return uid[:length]

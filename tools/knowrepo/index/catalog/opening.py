@@ -7,6 +7,7 @@ write-ahead log. What is put into the tables is `store`'s business.
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import sqlite3
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Self
 
 from knowrepo.errors import KnowError
-from knowrepo.index.catalog import files
+from knowrepo.index.catalog import files, idle
 from knowrepo.index.catalog.queries import Queries
 from knowrepo.index.catalog.schema import (
     WAL_BYTES,
@@ -69,6 +70,7 @@ class Opened(Queries):
         self._path = path  # of a catalog that is written to a file
         self._file = files.current(path, version()) if path else None
         self._stays = False
+        self._kept: idle.Kept | None = None  # the connection, where it is to be used again
 
     @classmethod
     def create(cls, path: Path) -> Self:
@@ -76,6 +78,7 @@ class Opened(Queries):
 
         One process at a time may do so. Raises KnowError where it cannot be written.
         """
+        idle.close_all()
         with told(path):
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -101,34 +104,43 @@ class Opened(Queries):
     @classmethod
     def discard(cls, path: Path) -> None:
         """Throw a catalog away, of every version. It is derived, so that costs only time."""
+        idle.close_all()
         files.discard(path)
 
     @classmethod
-    def open(cls, path: Path) -> Self | None:
+    def open(cls, path: Path, *, keep: bool = False) -> Self | None:
         """Open the catalog for reading; None where there is none that fits.
 
-        All that is read until it is closed is of one state.
+        All that is read until it is closed is of one state. With ``keep`` the connection
+        is one that lay idle, if there is one, and does so again afterwards. Then nothing
+        that was read may be left half read.
         """
         found = files.current(path, version())
+        if keep and (kept := idle.take(path, found.file if found else None)):
+            return cls._reading(path, kept.connection, kept)
         while found is not None:
-            connection = open_readable(found.file)
+            stamp = idle.stamp(found.file) if keep else ()
+            readable = open_readable(found.file)
             # What was opened may have been left by its writer meanwhile, and its log be gone.
             again = files.current(path, version())
             if again != found:
-                if connection is not None:
-                    connection.close()
+                if readable is not None:
+                    readable.connection.close()
                 found = again
                 continue
-            if connection is None:
+            if readable is None:
                 return None
-            catalog = cls._reading(connection)
-            catalog.place = path
-            return catalog
+            own = idle.Kept(readable.connection, found.file, stamp, os.getpid())
+            return cls._reading(
+                path, readable.connection, own if keep and readable.follows else None
+            )
         return None
 
     @classmethod
-    def _reading(cls, connection: sqlite3.Connection) -> Self:
+    def _reading(cls, path: Path, connection: sqlite3.Connection, kept: idle.Kept | None) -> Self:
         catalog = cls(connection)
+        catalog.place = path
+        catalog._kept = kept
         catalog._use(connection, settled=True)
         with contextlib.suppress(sqlite3.DatabaseError):  # told where it is read
             catalog._hides = hide_leaving(connection)
@@ -144,12 +156,19 @@ class Opened(Queries):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+        if error is not None:  # a statement may be half done, or the file be damaged
+            self._kept = None
         self.close()
 
     def close(self) -> None:
-        """Close the file."""
-        self._db.close()
+        """Close the file, or keep it open for the next; see `open`."""
+        kept, self._kept = self._kept, None
+        if kept is None or self.place is None:
+            self._db.close()
+        else:
+            self._use(idle.CLOSED)
+            idle.give_back(self.place, kept)
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
@@ -192,6 +211,7 @@ class Opened(Queries):
         if files.current(self._path, version()) in {None, self._file}:
             return
         self._db.close()
+        idle.close_all()
         self._use(open_writable(_file_to_write(self._path)))
         self._file = files.current(self._path, version())
         files.tidy(self._path, version())

@@ -7,6 +7,7 @@ import os
 import sqlite3
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from knowrepo.index.catalog.files import UNFINISHED
 from knowrepo.index.catalog.rows import TEXTS
@@ -144,19 +145,36 @@ def open_writable(file: Path) -> sqlite3.Connection:
     return connection
 
 
-def open_readable(file: Path) -> sqlite3.Connection | None:
+class Readable(NamedTuple):
+    """A connection for reading. ``follows``: in its next transaction it sees what is new."""
+
+    connection: sqlite3.Connection
+    follows: bool
+
+
+def open_readable(file: Path) -> Readable | None:
     """Open a file for reading, in a transaction that has begun; None where it does not fit."""
     # A WAL database on a read-only disk opens as immutable only.
     for mode in ("mode=ro", "immutable=1"):
         with contextlib.suppress(sqlite3.DatabaseError), contextlib.ExitStack() as opened:
-            connection = sqlite3.connect(_uri(file, mode), uri=True, isolation_level=None)
+            connection = sqlite3.connect(
+                _uri(file, mode),
+                uri=True,
+                isolation_level=None,
+                check_same_thread=False,  # one thread after another may have it; see `idle`
+            )
             opened.callback(connection.close)
             connection.execute("PRAGMA temp_store = MEMORY")
-            connection.execute("BEGIN")
-            if version_of(connection) == version():
+            if begin(connection):
                 opened.pop_all()
-                return connection
+                return Readable(connection, follows=mode == "mode=ro")
     return None
+
+
+def begin(connection: sqlite3.Connection) -> bool:
+    """Begin to read: all that follows is of one state. Says whether the tables are ours."""
+    connection.execute("BEGIN")
+    return version_of(connection) == version()  # the first question settles the state
 
 
 def meta_of(file: Path, key: str) -> str | None:
