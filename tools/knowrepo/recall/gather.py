@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from knowrepo.index.catalog import Catalog, Document, StoredChunk
-from knowrepo.recall.hits import Hit, chunk_hit, standing
+from knowrepo.index.catalog import Catalog, StoredChunk
+from knowrepo.recall.hits import Hit, chunk_hits, standing
 from knowrepo.recall.spread import CANDIDATES, OVERFETCH, spread
 
 A_DOCUMENT = 2
@@ -57,21 +57,14 @@ def gather(
         shown.append(number)
         if len(text) >= _TWIN:
             first[text] = number
-    return [
-        _hit(catalog, documents, chunks[number], worth[number], also, parts) for number in shown
-    ]
-
-
-def _hit(
-    catalog: Catalog,
-    documents: Mapping[int, Document],
-    chunk: StoredChunk,
-    score: float,
-    also: Mapping[int, Sequence[StoredChunk]],
-    parts: Callable[[int], dict[str, float]],
-) -> Hit:
-    return replace(
-        chunk_hit(catalog, documents[chunk.document], chunk, score),
-        also=tuple(catalog.shown_id(other.uid) for other in also.get(chunk.id, ())[:MOST_ALSO]),
-        evidence={name: round(part, 4) for name, part in parts(chunk.id).items()},
+    hits = chunk_hits(
+        catalog, [(documents[chunks[n].document], chunks[n], worth[n]) for n in shown]
     )
+    return [
+        replace(
+            hit,
+            also=tuple(catalog.shown_id(other.uid) for other in also.get(number, ())[:MOST_ALSO]),
+            evidence={name: round(part, 4) for name, part in parts(number).items()},
+        )
+        for number, hit in zip(shown, hits, strict=True)
+    ]
