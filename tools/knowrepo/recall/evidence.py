@@ -44,7 +44,11 @@ _TITLE, _HEADING = 0.6, 0.3  # of a word's weight, where chunks are put forward
 
 
 class Evidence(NamedTuple):
-    """Shares of the weight of a query's words, each between 0 and 1."""
+    """Shares of the weight of a query's words, each between 0 and 1.
+
+    For the coverage weights count squared: where the rarest word is missing, the
+    common ones around it are no sign of an answer.
+    """
 
     words: float = 0.0  # in the chunk and beside it
     document: float = 0.0
@@ -52,6 +56,7 @@ class Evidence(NamedTuple):
     heading: float = 0.0
     together: float = 0.0
     coverage: float = 0.0  # that the chunk holds at all, words of time left out
+    missing: float = 0.0  # the heaviest that it does not hold, of one that stands nowhere
 
 
 class Lexical(NamedTuple):
@@ -130,8 +135,13 @@ def _word(total: int, places: Sequence[Occurrence], *, share: float = 1.0, least
         else:
             sets[column].add(chunk)
     holding = min(total, max(least, len(body.keys() | sets["heading"] | sets["title"])))
-    asked = math.log(1 + (total - holding + 0.5) / (holding + 0.5))
+    asked = _weight(total, holding)
     return _Word(asked, share * asked, body, sets["heading"], sets["title"])
+
+
+def _weight(total: int, holding: int) -> float:
+    """Return the weight of a word that ``holding`` of ``total`` chunks hold."""
+    return math.log(1 + (total - holding + 0.5) / (holding + 0.5))
 
 
 def _put_forward(catalog: Catalog, words: Sequence[_Word], only: Filter) -> dict[int, Place]:
@@ -194,7 +204,8 @@ def _evidence(
     total = sum(word.asked for word in words)
     if not total:
         return {chunk: Evidence() for chunk in places}
-    asked = sum(word.asked for word in words if word.says)
+    asked = sum(word.asked**2 for word in words if word.says)
+    nowhere = _weight(catalog.extent()[0], 0)
     sequences = catalog.sequences(list({place.document for place in places.values()}))
     document_of = {chunk: number for number, chunks in sequences.items() for chunk in chunks}
     wholes = _documents(catalog, words, sequences, document_of)
@@ -204,19 +215,23 @@ def _evidence(
         chunks = sequences[document]
         at = seq if seq < len(chunks) and chunks[seq] == chunk else chunks.index(chunk)
         beside = [chunks[near] for near in (at - 1, at + 1) if 0 <= near < len(chunks)]
-        own = covered = heading = 0.0
+        own = covered = heading = missing = 0.0
         for word in words:
             times = len(word.body.get(chunk, ()))
             often = times + _BESIDE * sum(len(word.body.get(other, ())) for other in beside)
             own += word.weight * often / (often + _K1)
             if chunk in word.heading:
                 heading += word.weight
-            if word.says and (times or chunk in word.heading or chunk in word.title):
-                covered += word.weight
+            if not word.says:
+                continue
+            if times or chunk in word.heading or chunk in word.title:
+                covered += word.weight * word.asked
+            else:
+                missing = max(missing, word.asked)
         body, title = wholes[document]
         found[chunk] = Evidence(
             own / total, body / total, title / total, heading / total,
-            together.get(chunk, 0.0) / total, covered / asked,
+            together.get(chunk, 0.0) / total, covered / asked, missing / nowhere,
         )  # fmt: skip
     return found
 
