@@ -81,10 +81,24 @@ def test_a_word_that_nothing_holds_costs_coverage(catalog):
     assert 0 < found["Other"].coverage < 0.5
 
 
+def test_the_common_word_of_two_is_little_coverage_without_the_rare_one(catalog):
+    found = by_title(catalog, ask(catalog, "journal ended"))
+    assert found["Other"].coverage == 1.0  # which alone says that it ended
+    assert 0 < found["Far"].coverage < 0.2  # of the plain weight it holds 0.3
+
+
+def test_the_heaviest_missing_word_is_measured_by_one_that_stands_nowhere(catalog):
+    assert by_title(catalog, ask(catalog, "journal rollback"))["Other"].missing == 0.0
+    assert by_title(catalog, ask(catalog, "journal parser"))["Other"].missing < 1.0
+    nowhere = by_title(catalog, ask(catalog, "journal parser xyzzyplugh"))
+    assert nowhere["Other"].missing == 1.0
+
+
 def test_words_that_say_when_cost_no_coverage(catalog):
     words = content_words("journal last week")
     timed = look_for(catalog, words, Filter(), of_time={"last", "week"})
     assert by_title(catalog, timed)["Other"].coverage == 1.0
+    assert by_title(catalog, timed)["Other"].missing == 0.0
     assert (
         by_title(catalog, timed)["Other"].words
         < by_title(catalog, ask(catalog, "journal"))["Other"].words

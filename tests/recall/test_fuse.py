@@ -8,7 +8,7 @@ from knowrepo.recall.evidence import Evidence
 from knowrepo.recall.fuse import LEAST_CONFIDENCE, Meaning, confidence, parts, score
 
 SHARE = st.floats(0, 1)
-EVIDENCE = st.builds(Evidence, SHARE, SHARE, SHARE, SHARE, SHARE, SHARE)
+EVIDENCE = st.builds(Evidence, SHARE, SHARE, SHARE, SHARE, SHARE, SHARE, SHARE)
 MEANING = st.builds(
     Meaning, st.floats(-1, 1), st.floats(-0.2, 0.5), st.floats(0, 0.3), st.booleans()
 )
@@ -62,15 +62,25 @@ def test_more_evidence_never_costs_a_chunk_its_place(words, meaning, dates, fron
 
 
 @given(EVIDENCE, MEANING)
-def test_confidence_is_a_probability_and_grows_with_the_words(words, meaning):
+def test_confidence_is_a_probability_that_grows_with_the_words_and_falls_with_what_lacks(
+    words, meaning
+):
     for near in (None, meaning):
         found = confidence(words, near)
         assert 0 < found < 1
         assert confidence(words._replace(coverage=1.0), near) >= found
+        assert confidence(words._replace(missing=1.0), near) <= found
 
 
 def test_what_shares_neither_words_nor_meaning_is_not_confident():
-    assert confidence(Evidence(coverage=0.1), Meaning(0.15, 0.1, 0.1)) < LEAST_CONFIDENCE
-    assert confidence(Evidence(coverage=0.05), None) < LEAST_CONFIDENCE
-    assert confidence(Evidence(coverage=0.9), Meaning(0.5, 0.1, 0.1)) > 0.5
-    assert confidence(Evidence(coverage=0.9), None) > 0.5
+    unlike = Evidence(coverage=0.05, missing=1.0)
+    assert confidence(unlike, Meaning(0.15, 0.1, 0.1)) < LEAST_CONFIDENCE
+    assert confidence(unlike, None) < LEAST_CONFIDENCE
+    alike = Evidence(coverage=0.9, missing=0.3)
+    assert confidence(alike, Meaning(0.5, 0.1, 0.1)) > 0.5
+    assert confidence(alike, None) > 0.5
+
+
+def test_the_cosine_of_a_query_in_a_foreign_language_makes_nothing_sure():
+    near = Meaning(0.9, 0.1, 0.1, foreign=True)
+    assert confidence(Evidence(coverage=0.5), near) == confidence(Evidence(coverage=0.5), None)

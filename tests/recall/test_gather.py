@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from helpers import assistant, transcript, user
+from helpers import assistant, concept, tool_call, tool_result, transcript, user, write
 from knowrepo.index.build import refresh
 from knowrepo.index.catalog import Catalog
 from knowrepo.recall.gather import A_DOCUMENT, gather
@@ -70,3 +70,24 @@ def test_the_evidence_of_a_chunk_comes_with_its_hit(catalog):
     number = of(catalog, SESSIONS[0])[0]
     hit = gather(catalog, [(number, 0.5)], 1, {number: {"words": 0.123456}})[0]
     assert hit.evidence == {"words": 0.1235}
+
+
+def test_what_somebody_said_comes_before_the_output_of_a_tool_that_fits_as_well(
+    repository, tmp_path
+):
+    output = [tool_call("Bash", 1, command="make"), tool_result("the lock is held", 2, 1)]
+    for session, records in zip(SESSIONS, (output, [user("the lock is held", 1)]), strict=False):
+        list(archive(repository, [transcript(tmp_path / "in", records, f"{session}.jsonl")]))
+    write(repository, "concepts/a.md", concept("Lock", body="Output: the lock is held"))
+    refresh(repository)
+    with Catalog.open(repository.catalog) as opened:
+        quoted, told = (of(opened, session)[0] for session in SESSIONS[:2])
+        document = opened.document_at("concepts/a")
+        kept = opened.chunks_of(document.id)[0].id
+        hits = gather(opened, [(quoted, 0.5), (told, 0.5), (kept, 0.5)], 10, {})
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    assert SESSIONS[0] in hits[-1].path
+    assert [hit.score for hit in hits[:2]] == [
+        0.5,
+        0.5,
+    ]  # a concept's text is as its author left it

@@ -45,7 +45,11 @@ _TITLE, _HEADING = 0.6, 0.3  # of a word's weight, where chunks are put forward
 
 
 class Evidence(NamedTuple):
-    """Shares of the weight of a query's words, each between 0 and 1."""
+    """Shares of the weight of a query's words, each between 0 and 1.
+
+    For the coverage weights count squared: where the rarest word is missing, the
+    common ones around it are no sign of an answer.
+    """
 
     words: float = 0.0  # in the chunk and beside it
     document: float = 0.0
@@ -53,6 +57,7 @@ class Evidence(NamedTuple):
     heading: float = 0.0
     together: float = 0.0
     coverage: float = 0.0  # that the chunk holds at all, words of time left out
+    missing: float = 0.0  # the heaviest that it does not hold, of one that stands nowhere
 
 
 class Lexical(NamedTuple):
@@ -174,8 +179,13 @@ def _word(total: int, found: Sequence[_Found], *, says: bool, share: float) -> _
                 sets[column].add(chunk)
     body.default_factory = None
     holding = min(total, sum(one.chunks for one in found))
-    asked = math.log(1 + (total - holding + 0.5) / (holding + 0.5))
+    asked = _weight(total, holding)
     return _Word(asked, share * asked, body, sets["heading"], sets["title"], says)
+
+
+def _weight(total: int, holding: int) -> float:
+    """Return the weight of a word that ``holding`` of ``total`` chunks hold."""
+    return math.log(1 + (total - holding + 0.5) / (holding + 0.5))
 
 
 def _best(catalog: Catalog, words: Sequence[str], only: Filter) -> dict[int, Place]:
@@ -216,12 +226,13 @@ def _evidence(
     total = sum(word.asked for word in words)
     if not total:
         return {chunk: Evidence() for chunk in places}
-    asked = sum(word.asked for word in words if word.says)
+    nowhere = _weight(catalog.extent()[0], 0)
     sequences = around.sequences
     document_of = {chunk: number for number, chunks in sequences.items() for chunk in chunks}
     wholes = _documents(catalog, words, sequences, document_of)
     together = _together(words, places)
-    own, covered, heading = _of_chunks(words, around.beside, places)
+    own, heading = _of_chunks(words, around.beside, places)
+    covered, missing = _held(words, places)
     return {
         chunk: Evidence(
             own.get(chunk, 0.0) / total,
@@ -229,7 +240,8 @@ def _evidence(
             wholes[place.document][1] / total,
             heading.get(chunk, 0.0) / total,
             together.get(chunk, 0.0) / total,
-            covered.get(chunk, 0.0) / asked,
+            covered.get(chunk, 0.0),
+            missing.get(chunk, 0.0) / nowhere,
         )
         for chunk, place in places.items()
     }
@@ -237,13 +249,12 @@ def _evidence(
 
 def _of_chunks(
     words: Sequence[_Word], beside: Mapping[int, Sequence[int]], places: Mapping[int, Place]
-) -> tuple[dict[int, float], dict[int, float], dict[int, float]]:
-    """Return the weight of the words in each chunk and beside it, in it alone, and in its heading.
+) -> tuple[dict[int, float], dict[int, float]]:
+    """Return the weight of the words in each chunk and beside it, and of those in its heading.
 
     What is counted are the chunks that hold a word: most hold few of a query's.
     """
     own: dict[int, float] = defaultdict(float)
-    covered: dict[int, float] = defaultdict(float)
     heading: dict[int, float] = defaultdict(float)
     for word in words:
         often: dict[int, float] = defaultdict(float)
@@ -257,10 +268,25 @@ def _of_chunks(
             own[chunk] += word.weight * counted / (counted + _K1)
         for chunk in word.heading & places.keys():
             heading[chunk] += word.weight
-        if word.says:
-            for chunk in (word.body.keys() | word.heading | word.title) & places.keys():
-                covered[chunk] += word.weight
-    return own, covered, heading
+    return own, heading
+
+
+def _held(
+    words: Sequence[_Word], places: Mapping[int, Place]
+) -> tuple[dict[int, float], dict[int, float]]:
+    """Return which share of what is asked for each chunk holds, and the heaviest word it lacks."""
+    says = sorted((word for word in words if word.says), key=lambda word: -word.asked)
+    asked = sum(word.asked**2 for word in says)
+    covered: dict[int, float] = defaultdict(float)
+    missing: dict[int, float] = {}
+    whole = set(places)  # chunks that lack none of the words so far
+    for word in says:
+        holding = (word.body.keys() | word.heading | word.title) & places.keys()
+        for chunk in holding:
+            covered[chunk] += word.weight * word.asked / asked
+        missing.update(dict.fromkeys(whole - holding, word.asked))
+        whole &= holding
+    return covered, missing
 
 
 def _documents(

@@ -29,14 +29,19 @@ class Weights(NamedTuple):
 
 
 WEIGHTS = Weights()
-_DEVIATIONS = 5.0
+_DEVIATIONS = 6.0
 """Standard deviations above the mean cosine of a query at which meaning is full."""
 _FOREIGN = 0.3
 """What counts of the meaning of a query in a language that the model was not made for."""
 _WHOLE = WEIGHTS.words + WEIGHTS.document + WEIGHTS.title + WEIGHTS.heading + WEIGHTS.together
-_SLOPE, _OFFSET = 5.7, 5.4
-"""Of the confidence: even odds where the words' share and the cosine add up to 0.95."""
-LEAST_CONFIDENCE = 0.04
+_SLOPE, _OFFSET = 4.5, 2.1
+"""Of the confidence: even odds where the words' share and the cosine, less what the heaviest
+missing word costs, add up to 0.47."""
+_MISSING = 0.5
+"""What it costs that the chunk lacks a word of the query which no chunk holds."""
+_NO_COSINE = 0.33
+"""What stands in for the cosine where there is none that says anything."""
+LEAST_CONFIDENCE = 0.07
 """Below it nothing is shown unasked: at most one in a hundred right answers had less."""
 
 
@@ -53,7 +58,7 @@ class Meaning(NamedTuple):
 
     @property
     def share(self) -> float:
-        """How far above the mean the chunk is, 1 at five deviations; less for a foreign query."""
+        """How far above the mean the chunk is, 1 at six deviations; less for a foreign query."""
         share = (self.cosine - self.mean) / max(self.deviation, 1e-6) / _DEVIATIONS
         return share * (_FOREIGN if self.foreign else 1.0)
 
@@ -91,8 +96,6 @@ def confidence(words: Evidence, meaning: Meaning | None) -> float:
     Calibrated on labelled queries, as many with an answer as without. Without
     vectors, or for a language that the model was not made for, words alone tell.
     """
-    if meaning is None or meaning.foreign:
-        told = 0.25 + 1.25 * words.coverage
-    else:
-        told = words.coverage + meaning.cosine
+    cosine = _NO_COSINE if meaning is None or meaning.foreign else meaning.cosine
+    told = words.coverage + cosine - _MISSING * words.missing
     return 1 / (1 + math.exp(_OFFSET - _SLOPE * told))

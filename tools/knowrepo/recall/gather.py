@@ -2,7 +2,8 @@
 
 Owns what is left out of a ranking because it says nothing new. Resumed and forked
 sessions repeat whole exchanges: the best of equal texts is shown, and names the
-others. What a document's standing is worth, `hits` says.
+others. What a document's standing is worth, `hits` says, and what it is worth that
+somebody said something, `said`.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from knowrepo.index.catalog import Catalog, StoredChunk
+from knowrepo.index.catalog import Catalog, Document, StoredChunk
 from knowrepo.recall.hits import Hit, chunk_hits, standing
+from knowrepo.recall.said import worth as worth_said
 from knowrepo.recall.spread import CANDIDATES, OVERFETCH, spread
 
 A_DOCUMENT = 2
@@ -37,7 +39,7 @@ def gather(
     chunks = catalog.chunks([number for number, _ in candidates])
     documents = catalog.documents(list({chunk.document for chunk in chunks.values()}))
     worth = {
-        number: max(0.0, score) * standing(documents[chunks[number].document])
+        number: max(0.0, score) * _worth(documents[chunks[number].document], chunks[number])
         for number, score in candidates
     }
     taken: Counter[int] = Counter()
@@ -68,3 +70,8 @@ def gather(
         )
         for number, hit in zip(shown, hits, strict=True)
     ]
+
+
+def _worth(document: Document, chunk: StoredChunk) -> float:
+    said = worth_said(chunk.text) if document.kind == "session" else 1.0
+    return standing(document) * said
