@@ -11,7 +11,15 @@ from random import Random
 
 import pytest
 
-from knowrepo.index.catalog import Catalog, Document, Filter, StoredChunk, scan, schema
+from knowrepo.index.catalog import (
+    Catalog,
+    Document,
+    Filter,
+    Occurrence,
+    StoredChunk,
+    scan,
+    schema,
+)
 from knowrepo.index.chunk import chunk_id, document_id, text_hash
 from knowrepo.index.text import Asked, content_words, forms
 
@@ -104,7 +112,21 @@ def same_answers(scanned: Catalog, full: Catalog, query: str, limit: int, only: 
         assert scanned.chunk_frequency(word) == full.chunk_frequency(word)
         assert scanned.matches(word, numbers) == full.matches(word, numbers)
     assert scanned.lexical(words, limit, only) == found
+    asked = list(dict.fromkeys(words))
+    often = full.often(asked)
+    assert scanned.often(asked) == often
+    places = full.occurrences(asked)
+    assert in_order(scanned.occurrences(asked)) == in_order(places)
+    assert {word: len(found) for word, found in places.items()} == {
+        word: often[word].places for word in asked
+    }
+    some = {number: [] for number in numbers[::2]}
+    assert in_order(scanned.occurrences(asked, some)) == in_order(full.occurrences(asked, some))
     return len(found)
+
+
+def in_order(places: dict[str, list[Occurrence]]) -> dict[str, list[Occurrence]]:
+    return {word: sorted(found) for word, found in places.items()}
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -24,8 +24,8 @@ def rows(*texts: str) -> list:
 
 def nearest(store: VectorStore, query: str, live: list[str], limit: int = 3) -> list[str]:
     names = {text_hash(text): text for text in live}
-    found = store.search(EMBEDDER.embed_query(Query(query)), list(names), limit)
-    return [names[name] for name, _ in found.scores]
+    with store.ranked(EMBEDDER.embed_query(Query(query))) as ranking:
+        return [names[name] for name, _ in ranking.among(list(names), limit)]
 
 
 def segments(store: VectorStore) -> list[Path]:
@@ -51,10 +51,9 @@ def test_the_nearest_of_the_live_texts_is_found(store):
     assert "red apple" not in nearest(store, "apple red", live[1:], limit=9)
 
 
-def test_a_search_says_how_many_of_the_live_texts_have_a_vector(store):
+def test_of_the_live_texts_those_with_a_vector_are_found(store):
     store.add(rows("a", "b"))
-    live = [text_hash(text) for text in ("a", "b", "c")]
-    assert store.search(EMBEDDER.embed_query(Query("a")), live, 1).embedded == 2
+    assert sorted(nearest(store, "a", ["a", "b", "c"], limit=9)) == ["a", "b"]
 
 
 def test_a_text_in_parts_counts_by_its_best_part(store):
@@ -63,8 +62,9 @@ def test_a_text_in_parts_counts_by_its_best_part(store):
         EMBEDDER.embed_passage(Passage("two"))[0],
     )
     store.add([(text_hash("one two"), 0, first), (text_hash("one two"), 1, second)])
-    found = store.search(second, [text_hash("one two")], 5)
-    assert [score for _, score in found.scores] == pytest.approx([1.0], abs=1e-3)
+    with store.ranked(second) as ranking:
+        found = ranking.among([text_hash("one two")], 5)
+    assert [score for _, score in found] == pytest.approx([1.0], abs=1e-3)
 
 
 def test_vectors_are_what_float16_can_hold(store):

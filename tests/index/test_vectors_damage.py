@@ -29,8 +29,8 @@ def rows(*texts: str, embedder: WordEmbedder = EMBEDDER) -> list:
 
 def nearest(store: VectorStore, query: str, live: list[str]) -> str:
     names = {text_hash(text): text for text in live}
-    found = store.search(EMBEDDER.embed_query(Query(query)), list(names), 1).scores
     with store.ranked(EMBEDDER.embed_query(Query(query))) as ranking:
+        found = ranking.among(list(names), 1)
         first = next(ranking.batches(), [])[:1]
     assert first == found[:1]
     return names[found[0][0]] if found else ""
@@ -166,8 +166,8 @@ def test_a_whole_table_of_damage_is_an_empty_answer(store):
 
 def test_vectors_of_another_dimension_are_never_compared(store):
     query = WordEmbedder(dimension=32).embed_query(Query("other"))
-    assert store.search(query, [text_hash("other")], 5).scores == []
     with store.ranked(query) as ranking:
+        assert ranking.among([text_hash("other")], 5) == []
         assert list(ranking.batches()) == []
 
 

@@ -28,7 +28,7 @@ def catalog(repository, tmp_path):
 
 
 def near(catalog: Catalog, query: str, *dates: str) -> list[float]:
-    places = {number: Place(1, number, told) for number, told in enumerate(dates)}
+    places = {number: Place(1, number, told, "") for number, told in enumerate(dates)}
     found = near_dates(catalog, query, period(query, TODAY), places, Filter()).near
     return [found.get(number, 0.0) for number in places]
 

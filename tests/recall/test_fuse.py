@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from knowrepo.recall.evidence import Evidence
-from knowrepo.recall.fuse import LEAST_CONFIDENCE, Meaning, confidence, parts, score
+from knowrepo.recall.fuse import LEAST_CONFIDENCE, Meaning, confidence, parts, score, shares
 
 SHARE = st.floats(0, 1)
 EVIDENCE = st.builds(Evidence, SHARE, SHARE, SHARE, SHARE, SHARE, SHARE, SHARE)
@@ -15,7 +15,7 @@ MEANING = st.builds(
 
 
 def worth(words: Evidence, meaning: Meaning | None = None, **others: float) -> float:
-    return score(parts(words, meaning, **others))
+    return score(shares(words, meaning, **others))
 
 
 def test_a_chunk_that_holds_all_words_together_has_about_the_full_score():
@@ -24,8 +24,8 @@ def test_a_chunk_that_holds_all_words_together_has_about_the_full_score():
 
 
 def test_what_is_told_of_a_score_sums_up_to_it():
-    told = parts(Evidence(words=0.5, title=1.0), Meaning(0.6, 0.1, 0.1), dates=1.0)
-    assert sum(told.values()) == pytest.approx(score(told))
+    given = shares(Evidence(words=0.5, title=1.0), Meaning(0.6, 0.1, 0.1), dates=1.0)
+    assert sum(parts(given).values()) == pytest.approx(score(given))
 
 
 def test_where_hardly_a_word_is_found_the_vectors_lead():

@@ -6,7 +6,7 @@ import pytest
 
 from helpers import assistant, concept, tool_call, tool_result, transcript, user, write
 from knowrepo.index.build import refresh
-from knowrepo.index.catalog import Catalog
+from knowrepo.index.catalog import Catalog, Filter
 from knowrepo.recall.gather import A_DOCUMENT, gather
 from knowrepo.sessions.archive import archive
 
@@ -34,9 +34,15 @@ def of(catalog: Catalog, session: str) -> list[int]:
     return [chunk.id for chunk in catalog.chunks_of(document.id)]
 
 
+def gathered(catalog, ranked, limit, parts=None):
+    places = catalog.places([number for number, _ in ranked], Filter())
+    documents = {number: place.document for number, place in places.items()}
+    return gather(catalog, ranked, documents, limit, lambda number: (parts or {}).get(number, {}))
+
+
 def test_equal_texts_are_one_hit_that_names_the_others(catalog):
     first, second = of(catalog, SESSIONS[0])[0], of(catalog, SESSIONS[1])[0]
-    twins = gather(catalog, [(second, 0.9), (first, 0.8)], 10, {})
+    twins = gathered(catalog, [(second, 0.9), (first, 0.8)], 10)
     assert len(twins) == 1
     assert twins[0].uid == catalog.chunks([second])[second].uid
     other = catalog.chunks([first])[first].uid
@@ -45,16 +51,16 @@ def test_equal_texts_are_one_hit_that_names_the_others(catalog):
 
 def test_short_texts_that_are_equal_by_chance_stay(catalog):
     ids = [of(catalog, session)[-1] for session in SESSIONS[:2]]
-    assert len(gather(catalog, [(number, 0.5) for number in ids], 10, {})) == 2
+    assert len(gathered(catalog, [(number, 0.5) for number in ids], 10)) == 2
 
 
 def test_a_document_has_few_hits_and_the_limit_holds(catalog):
     many = of(catalog, SESSIONS[2])
     ranked = [(number, 1.0 - place / 100) for place, number in enumerate(many)]
     ranked.append((of(catalog, SESSIONS[0])[0], 0.1))
-    hits = gather(catalog, ranked, 10, {})
+    hits = gathered(catalog, ranked, 10)
     assert [SESSIONS[2] in hit.path for hit in hits] == [True] * A_DOCUMENT + [False]
-    assert len(gather(catalog, ranked, 1, {})) == 1
+    assert len(gathered(catalog, ranked, 1)) == 1
 
 
 def test_a_document_with_most_of_the_ranking_leaves_room_for_others(catalog, monkeypatch):
@@ -63,12 +69,12 @@ def test_a_document_with_most_of_the_ranking_leaves_room_for_others(catalog, mon
     monkeypatch.setattr("knowrepo.recall.gather.OVERFETCH", 1)
     ranked = [(number, 0.9) for number in of(catalog, SESSIONS[2])]
     ranked.append((of(catalog, SESSIONS[0])[0], 0.1))
-    assert len({hit.path for hit in gather(catalog, ranked, 3, {})}) == 2
+    assert len({hit.path for hit in gathered(catalog, ranked, 3)}) == 2
 
 
 def test_the_evidence_of_a_chunk_comes_with_its_hit(catalog):
     number = of(catalog, SESSIONS[0])[0]
-    hit = gather(catalog, [(number, 0.5)], 1, {number: {"words": 0.123456}})[0]
+    hit = gathered(catalog, [(number, 0.5)], 1, {number: {"words": 0.123456}})[0]
     assert hit.evidence == {"words": 0.1235}
 
 
@@ -84,7 +90,7 @@ def test_what_somebody_said_comes_before_the_output_of_a_tool_that_fits_as_well(
         quoted, told = (of(opened, session)[0] for session in SESSIONS[:2])
         document = opened.document_at("concepts/a")
         kept = opened.chunks_of(document.id)[0].id
-        hits = gather(opened, [(quoted, 0.5), (told, 0.5), (kept, 0.5)], 10, {})
+        hits = gathered(opened, [(quoted, 0.5), (told, 0.5), (kept, 0.5)], 10)
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
     assert SESSIONS[0] in hits[-1].path
     assert [hit.score for hit in hits[:2]] == [

@@ -18,6 +18,7 @@ from knowrepo.bench.place import Place, Spent, in_turn, middle, ratio, spent
 from knowrepo.bench.shown import Shown
 from knowrepo.bench.sizes import Sizes
 from knowrepo.index.embed import Query
+from knowrepo.index.embedded import note_all_embedded, present
 from knowrepo.index.vectors import VectorStore
 from knowrepo.recall import route
 
@@ -35,6 +36,7 @@ def measure(place: Place, sizes: Sizes) -> Iterator[Measured]:
     sessions = max(1, sizes.recall_chunks // _CHUNKS_A_SESSION)
     here = repository_of(place, "warm", sessions, sizes.records)
     chunks = fill_by_hash(here, embedder)
+    note_all_embedded(here, embedder.fingerprint, present(here, embedder.fingerprint))
     matrix = np.stack([row[2] for row in VectorStore(here.vectors, embedder.fingerprint).rows()])
     with opened(here) as catalog:
         plain = Baseline(Shown(catalog, "session").pieces, {})

@@ -67,10 +67,10 @@ class Ranking:
 
     def spread(self) -> tuple[float, float]:
         """Return the mean and the standard deviation of the scores."""
-        row = self._db.execute(
+        [(mean, deviation)] = self._db.execute(
             "SELECT coalesce(avg(score), 0), coalesce(stddev_pop(score), 0) FROM scored"
-        ).fetchone()
-        return (float(row[0]), float(row[1])) if row else (0.0, 0.0)
+        ).fetchall()
+        return float(mean), float(deviation)
 
     def among(self, live: Sequence[str], limit: int) -> list[Score]:
         """Return the best of the texts ``live``."""
