@@ -41,8 +41,10 @@ def passing(only: Filter, *, date: str = "d.date") -> tuple[str, list[str]]:
         conditions.append("d.kind = 'session' AND instr(d.key, ?)")
         values.append(only.session)
     if only.project:
-        conditions.append("(d.project = ? OR d.project LIKE '%/' || ?)")
-        values += [only.project, only.project]
+        from knowrepo.sessions.origin import normal_identity
+
+        conditions.append("(d.project = ? OR d.identity != '' AND d.identity = ?)")
+        values += [only.project, normal_identity(only.project)]
     # Bytes of an argument that are no UTF-8 come as surrogates, which SQLite refuses.
     return " AND ".join(conditions), [value.encode(errors="replace").decode() for value in values]
 
