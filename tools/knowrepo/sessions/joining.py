@@ -20,7 +20,7 @@ from knowrepo.git import plumbing
 from knowrepo.git.layout import Repository
 from knowrepo.sessions import store
 from knowrepo.sessions.conflicts import BASE, MIDDLE, OURS, THEIRS, marker_line
-from knowrepo.sessions.forget import is_forgotten
+from knowrepo.sessions.forget import forget, is_forgotten, tombstone
 from knowrepo.sessions.publish import PUBLISHING, publish
 from knowrepo.sessions.readers import reader_of
 from knowrepo.sessions.record import Reader
@@ -37,11 +37,11 @@ def resolve(repository: Repository, name: SessionName, scratch: Path, part_bytes
     """Write what both sides of a session come to; returns its files, relative to the root.
 
     These are what is then to be added to git's index, those that are gone included.
-    Call it with the archive's lock held. Raises KnowError where the sides cannot be
-    told apart, or the session was forgotten.
+    Call it with the archive's lock held. One that a side forgot stays forgotten. Raises
+    KnowError where the sides cannot be told apart.
     """
     if is_forgotten(repository, name):
-        raise KnowError(f"{name}: was forgotten", hint=f"run `know forget {name} --yes`")
+        return _forget(repository, name)
     first = repository.inside(name.path(repository.sessions))
     reader = _reader(name.agent, str(name))
     entries = [
@@ -64,6 +64,22 @@ def resolve(repository: Repository, name: SessionName, scratch: Path, part_bytes
     publish(content, first, repository.locks / PUBLISHING, most=part_bytes)
     files = [path.relative_to(repository.root).as_posix() for path in store.every_part(first)]
     return sorted({*files, *(entry.path for entry in entries)})
+
+
+def _forget(repository: Repository, name: SessionName) -> list[str]:
+    """Remove what the other side had of a forgotten session, and of all that belongs to it."""
+    above = SessionName(name.agent, name.parent) if name.parent else name
+    if not tombstone(repository, above).is_file():
+        above = name
+    folder = (repository.sessions / name.agent).relative_to(repository.root).as_posix()
+    known = {entry.path for entry in plumbing.entries(repository, folder)}
+    removed = {path.relative_to(repository.root).as_posix() for path in forget(repository, above)}
+    for path in known:
+        one = session_of(repository, repository.root / path)
+        if one is not None and (one == above or (one.agent, one.parent) == (above.agent, above.id)):
+            removed.add(path)
+    left = tombstone(repository, above).relative_to(repository.root).as_posix()
+    return sorted({*(removed & known), left})
 
 
 def _sides(
