@@ -90,12 +90,17 @@ def merging(repo: RepoOption = None) -> None:
         say(f"know: {error}")  # never a merge's concern
 
 
-def merged(repo: RepoOption = None) -> None:
-    """Have a merge commit hold what is generated from it (post-merge, post-rewrite).
+def merged(
+    tell: Annotated[
+        bool, typer.Option("--tell", help="Say where they are behind though no merge was noted.")
+    ] = False,
+    repo: RepoOption = None,
+) -> None:
+    """Have a merge commit hold what is generated from it (post-merge).
 
     The commit that `merging` noted is replaced by one with the generated files of the
-    merged concepts. After a rebase, or for a signed commit, it is only told that they
-    are behind. Never fails git.
+    merged concepts; of a signed one, and after a rebase (post-rewrite, with --tell),
+    it is only told that they are behind. Never fails git.
     """
     from knowrepo.cli.common import repository
     from knowrepo.concepts import keeping
@@ -105,7 +110,7 @@ def merged(repo: RepoOption = None) -> None:
     try:
         here = repository(repo)
         made = commit.take_noted(here)
-        if not keeping.is_behind(here):
+        if not (made or tell) or not keeping.is_behind(here):
             return
         if not made or commit.is_signed(here, made):
             say("know: what is generated from the concepts is behind: know tags build; git commit")

@@ -21,6 +21,7 @@ from knowrepo.git.layout import Repository
 from knowrepo.sessions import store
 from knowrepo.sessions.conflicts import BASE, MIDDLE, OURS, THEIRS, marker_line
 from knowrepo.sessions.forget import forget, is_forgotten, tombstone
+from knowrepo.sessions.lines import parse_object, read_lines
 from knowrepo.sessions.publish import PUBLISHING, publish
 from knowrepo.sessions.readers import reader_of
 from knowrepo.sessions.record import Reader
@@ -144,12 +145,20 @@ def merge_files(top: Path, path: str, ours: Path, theirs: Path) -> None:
 
     Either direction ends in the same bytes. Raises KnowError where it is to be left
     in conflict: where no reader knows the agent, and where a session in several
-    parts parted, for git shows one part at a time.
+    parts parted, for git shows one part at a time. Where a session was forgotten and
+    one much like it came, as a fork, git takes the one for the other, renamed, and
+    brings both here: the copy that names another session is left out.
     """
     above, _, below = path.rpartition("sessions/")
     root = top / above
     agent = PurePosixPath(below).parts[0] if "/" in below else ""
     reader = _reader(agent, path)
+    stem = PurePosixPath(below).stem
+    foreign = [_is_of_another(side, stem, reader) for side in (ours, theirs)]
+    if foreign[0] != foreign[1]:
+        if foreign[0]:
+            shutil.copyfile(theirs, ours)
+        return
     if _may_be_a_part(root, top / path, ours, theirs):
         one, other = ours.read_bytes(), theirs.read_bytes()
         if other.startswith(one):
@@ -163,6 +172,14 @@ def merge_files(top: Path, path: str, ours: Path, theirs: Path) -> None:
     with TemporaryDirectory(prefix="know-merge-") as scratch:
         merged = merge(ours, theirs, reader, Path(scratch), redactor_for(root))
         shutil.copyfile(merged, ours)
+
+
+def _is_of_another(side: Path, stem: str, reader: Reader) -> bool:
+    """Say whether the records of a file name sessions, and none is the one of its path."""
+    with side.open("rb") as stream:
+        records = (parse_object(line.raw) for line in read_lines(stream))
+        ids = {reader.session_id(record) for record in records if record}
+    return bool(ids - {""}) and stem not in ids
 
 
 def _may_be_a_part(root: Path, path: Path, *sides: Path) -> bool:
