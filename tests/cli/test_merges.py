@@ -105,17 +105,16 @@ def finish(here: Repository) -> None:
 
 
 def hooked(here: Repository) -> None:
-    """Install the hooks as `know hooks install --git` has them call us."""
-    know = f'"{sys.executable}" -P -m knowrepo'
-    inside = here.root.relative_to(here.work_tree).as_posix()
+    """Install the hooks as `know hooks install --git` has them call us; none may stop git."""
+    know = f"{shlex.quote(sys.executable)} -P -m knowrepo hook"
+    inside = shlex.quote(here.root.relative_to(here.work_tree).as_posix())
     hooks = {"pre-merge-commit": "merging", "post-merge": "merged", "post-rewrite": "merged --tell"}
-    told = Path(
-        git(here.root, "rev-parse", "--path-format=absolute", "--git-path", "hooks").strip()
-    )
-    told.mkdir(parents=True, exist_ok=True)
+    folder = Path(git(here.root, "rev-parse", "--git-path", "hooks").strip())
+    folder = here.root / folder
+    folder.mkdir(parents=True, exist_ok=True)
     for name, entry in hooks.items():
-        (told / name).write_text(f"#!/bin/sh\nexec {know} hook {entry} --repo '{inside}'\n")
-        (told / name).chmod(0o755)
+        (folder / name).write_text(f"#!/bin/sh\n{know} {entry} --repo {inside} || :\n")
+        (folder / name).chmod(0o755)
 
 
 def begin(here: Repository, base: Iterable[Step], *, driven: bool = True) -> Repository:
@@ -470,6 +469,7 @@ def beside(folder: Path) -> Repository:
     code.mkdir()
     git(code, "init", "-q")
     (code / "json.py").write_text("raise SystemExit('a clone is not to be run')\n")
+    git(code, "add", "json.py")
     inner = code / "know ledge's"
     for name in ("concepts", "sessions"):
         (inner / name).mkdir(parents=True)
