@@ -78,7 +78,7 @@ def remove(path: str) -> Step:
 
 def capture(*records: dict, session: str = SESSION) -> Step:
     def step(here: Repository) -> None:
-        folder = here.root.parent / "transcripts" / str(random.random())
+        folder = here.git_dir / "transcripts" / str(random.random())  # out of git's sight
         given = [{**record, "sessionId": session} for record in records]
         for outcome in archive(here, [transcript(folder, given, f"{session}.jsonl")]):
             assert outcome.action in {"new", "grown", "joined", "unchanged"}

@@ -20,14 +20,14 @@ MarkerSize = Annotated[
 ]
 
 
-def merge_session(base: Base, ours: Ours, theirs: Theirs, path: Place) -> None:  # noqa: ARG001
+def merge_session(base: Base, ours: Ours, theirs: Theirs, path: Place) -> None:
     """Join two copies of an archived session; git calls this when it merges one.
 
-    Nothing of either copy is lost, so the ancestor does not matter.
+    Nothing of either copy is lost. The ancestor tells whether they are of one session.
     """
     from knowrepo.sessions.joining import merge_files
 
-    merge_files(Path.cwd(), path, ours, theirs)  # git runs this at the top of the work tree
+    merge_files(Path.cwd(), path, base, ours, theirs)  # git runs this at the top of the work tree
 
 
 def merge_tags(base: Base, ours: Ours, theirs: Theirs, path: Place, size: MarkerSize = 7) -> None:

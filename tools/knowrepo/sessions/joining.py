@@ -140,14 +140,15 @@ def _between_markers(first: Path, scratch: Path) -> Iterator[Path]:
 # -- git's driver ----------------------------------------------------------------
 
 
-def merge_files(top: Path, path: str, ours: Path, theirs: Path) -> None:
+def merge_files(top: Path, path: str, base: Path, ours: Path, theirs: Path) -> None:
     """Make ``ours`` the join of two copies of the file at ``path`` of the work tree ``top``.
 
     Either direction ends in the same bytes. Raises KnowError where it is to be left
     in conflict: where no reader knows the agent, and where a session in several
     parts parted, for git shows one part at a time. Where a session was forgotten and
     one much like it came, as a fork, git takes the one for the other, renamed, and
-    brings both here: the copy that names another session is left out.
+    brings both here: the copy that names another session is left out, where the other
+    has not all lines of ``base``, as a session that grew would.
     """
     above, _, below = path.rpartition("sessions/")
     root = top / above
@@ -155,7 +156,7 @@ def merge_files(top: Path, path: str, ours: Path, theirs: Path) -> None:
     reader = _reader(agent, path)
     stem = PurePosixPath(below).stem
     foreign = [_is_of_another(side, stem, reader) for side in (ours, theirs)]
-    if foreign[0] != foreign[1]:
+    if foreign[0] != foreign[1] and not _has_all(theirs if foreign[0] else ours, base):
         if foreign[0]:
             shutil.copyfile(theirs, ours)
         return
@@ -180,6 +181,14 @@ def _is_of_another(side: Path, stem: str, reader: Reader) -> bool:
         records = (parse_object(line.raw) for line in read_lines(stream))
         ids = {reader.session_id(record) for record in records if record}
     return bool(ids - {""}) and stem not in ids
+
+
+def _has_all(side: Path, base: Path) -> bool:
+    """Say whether a file has every line of an older one."""
+    with side.open("rb") as stream:
+        lines = set(stream)
+    with base.open("rb") as stream:
+        return all(line in lines for line in stream)
 
 
 def _may_be_a_part(root: Path, path: Path, *sides: Path) -> bool:
