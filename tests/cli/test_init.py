@@ -66,11 +66,11 @@ def test_attributes_that_hold_our_lines_among_others_lack_nothing(project, capsy
     told = capsys.readouterr()
     assert ".gitattributes: there already\n" in told.out
     assert ".gitattributes" not in told.err
-    attributes.write_text(attributes.read_text().replace("concepts/index.md -text\n", ""))
+    attributes.write_text(attributes.read_text().replace(" merge=know-tags", ""))
     main(["init", "--no-archive"])
     told = capsys.readouterr()
-    assert "    concepts/index.md -text\n" in told.err
-    assert "conflict" not in told.err
+    assert "    concepts/tag_index.jsonl -text merge=know-tags\n" in told.err
+    assert "merge=know-session" not in told.err
 
 
 def test_a_project_that_is_not_there_is_not_mapped_and_nothing_is_made(project, capsys):

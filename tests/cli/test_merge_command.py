@@ -137,8 +137,9 @@ def test_a_session_in_parts_is_joined_as_a_whole(know, repository, tmp_path, dri
     result = know("merge")
     assert result.code == 0
     assert whole(repository) == joined(tmp_path, mine, theirs)
-    command = result.err.splitlines()[-1].partition(": ")[2].split()
-    git(repository.root, *command[1:])
+    added, goes_on = result.err.splitlines()[-2:]
+    git(repository.root, *added.partition(": ")[2].split()[1:])
+    assert goes_on == {"merge": "then: git commit", "rebase": "then: git rebase --continue"}[how]
     assert "U" not in git(repository.root, "status", "--porcelain")
     assert know("check").code == 0
 
@@ -165,18 +166,26 @@ def test_the_driver_joins_no_file_that_may_go_on_in_another(repository, tmp_path
     assert sides[1].read_bytes() == before
 
 
-def test_a_session_that_one_side_forgot_is_not_joined(know, repository, tmp_path):
+@pytest.mark.parametrize("ours", ["forgot", "grew"])
+def test_a_session_that_one_side_forgot_stays_forgotten(know, repository, tmp_path, ours):
     part_ways(repository, tmp_path, BASE, MINE, THEIRS)
     git(repository.root, "checkout", "-q", "other")
     know("forget", SESSION, "--yes")
     git(repository.root, "add", "-A")
     git(repository.root, "commit", "-qm", "forget")
-    git(repository.root, "checkout", "-q", "main")
-    git(repository.root, "merge", "other", check=False)
+    mine, other = ("other", "main") if ours == "forgot" else ("main", "other")
+    git(repository.root, "checkout", "-q", mine)
+    git(repository.root, "merge", other, check=False)
+    assert "`know merge" in know("check").out
     result = know("merge")
-    assert (result.code, f"know forget claude/{SESSION} --yes" in result.err) == (1, True)
-    assert know("forget", SESSION, "--yes").code == 0
-    git(repository.root, "add", "-A")
+    assert (result.code, result.out) == (0, f"claude/{SESSION}: stays forgotten\n")
+    added = result.err.splitlines()[-2].partition(": ")[2].split()
+    git(repository.root, *added[1:])
+    git(repository.root, "commit", "--no-edit")
+    assert git(repository.root, "ls-files", "sessions").split() == [
+        PATH.replace(".jsonl", ".forgotten")
+    ]
+    assert git(repository.root, "status", "--porcelain") == ""
     assert know("check").code == 0
 
 

@@ -26,6 +26,7 @@ from helpers import (
     write,
 )
 from knowrepo.cli.main import main
+from knowrepo.git.drivers import DRIVERS
 from knowrepo.index.catalog import Catalog
 from knowrepo.index.fill import embed as embed_texts
 from knowrepo.index.fill import pending_texts
@@ -327,6 +328,11 @@ def test_hooks_that_are_configured_and_not_installed_are_named(doctor, filled, t
 def test_a_missing_or_dead_merge_driver_is_mended_when_asked(doctor, filled):
     assert "no merge driver" in doctor()["merge-driver"]["seen"]
     (filled.root / ".gitattributes").write_text("sessions/**/*.jsonl -text merge=know-session\n")
+    old = doctor()["merge-driver"]  # what a clone has that was made before the others
+    assert "concepts/tag_index.jsonl" in old["seen"]
+    assert "`concepts/tag_index.jsonl -text merge=know-tags`" in old["fix"]
+    lines = "".join(f"{driver.attributes}\n" for driver in DRIVERS)
+    (filled.root / ".gitattributes").write_text(lines)
     assert "does not know" in doctor()["merge-driver"]["seen"]
     assert git(filled.root, "config", "--get", "merge.know-session.driver", check=False) == ""
     assert doctor("--fix")["merge-driver"]["verdict"] == "ok"
@@ -335,7 +341,7 @@ def test_a_missing_or_dead_merge_driver_is_mended_when_asked(doctor, filled):
     assert "/gone/python" in doctor()["merge-driver"]["seen"]
     found = doctor("--fix")["merge-driver"]
     assert found["verdict"] == "ok"
-    assert "named the driver" in found["fixed"]
+    assert "named the drivers" in found["fixed"]
 
 
 # -- agents -------------------------------------------------------------------

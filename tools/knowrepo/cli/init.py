@@ -23,8 +23,6 @@ _CONFIGURATION = (
     "# Data only: it can tighten, never loosen.\n"
     "format = 1\n"
 )
-_MERGED = "sessions/**/*.jsonl -text merge=know-session"
-_ATTRIBUTES = (_MERGED, "concepts/tag_index.jsonl -text", "concepts/index.md -text")
 _HOOKS = """\
 default_install_hook_types: [pre-commit, post-commit]
 default_stages: [pre-commit]
@@ -104,7 +102,7 @@ def init(
     _create(here.work_tree / ".pre-commit-config.yaml", _hooks(here))
     _generate(here)
     if drivers.install(here):
-        show("git configuration of this clone: merges of sessions are joined")
+        show("git configuration of this clone: sessions and generated files are merged by know")
     identity = identify_project(_project(project, here))
     _map(here, identity.identity, identity.path, default=default)
     show("recalls are noted on this machine only (know recall --log shows it, README how to stop)")
@@ -163,20 +161,22 @@ def _create(path: Path, content: str) -> None:
 
 def _create_attributes(path: Path) -> None:
     """Make .gitattributes; where there is one, say which lines it lacks, and what they are for."""
+    from knowrepo.git.drivers import DRIVERS
+
+    wanted = [driver.attributes for driver in DRIVERS]
     if not path.exists():
         first = "# Archived bytes and generated files are the same on every platform."
-        _create(path, "\n".join((first, *_ATTRIBUTES, "")))
+        _create(path, "\n".join((first, *wanted, "")))
         return
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    missing = [line for line in _ATTRIBUTES if line not in lines]
+    missing = [line for line in wanted if line not in lines]
     if not missing:
         show(f"{path.name}: there already")
         return
     say(f"{path.name}: there already and left alone; add to it:")
     say("".join(f"    {line}\n" for line in missing).rstrip())
-    if _MERGED in missing:
-        say("  Without the line for sessions git merges them line by line: two clones that")
-        say("  archived more of one session then end in a conflict.")
+    say("  Without them git merges these files line by line: two clones that archived more of")
+    say("  one session, or changed concepts beside each other, then end in a conflict.")
 
 
 def _generate(here: Repository) -> None:

@@ -24,13 +24,23 @@ def of_configuration(repo: Repository) -> Iterator[Finding]:
 
 
 def of_merges(repo: Repository) -> Iterator[Finding]:
-    """Yield the concepts that a merge left in conflict."""
+    """Yield what of the bundle a merge left in conflict, and who decides it."""
+    from knowrepo.concepts import conflicts
     from knowrepo.concepts.checking.findings import Finding
     from knowrepo.concepts.model import FOLDER
+    from knowrepo.distill.ledger import LEDGER
     from knowrepo.git import plumbing
 
-    for path in plumbing.unmerged(repo, FOLDER):
-        yield Finding(path, 1, 1, "KNOW302", "in conflict; resolve it and `git add` it")
+    unmerged = plumbing.unmerged(repo, FOLDER)
+    rebuilt = conflicts.rebuilt(repo, unmerged)
+    for path in unmerged:
+        if path in rebuilt:
+            how = "`know merge` makes it anew from the concepts; then `git add` it"
+        elif path == LEDGER:
+            how = "`know merge` joins both sides; then `git add` it"
+        else:
+            how = "resolve it and `git add` it"
+        yield Finding(path, 1, 1, "KNOW302", f"in conflict; {how}")
 
 
 def of_sessions(repo: Repository) -> Iterator[Finding]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from knowrepo.concepts import tags
+from knowrepo.concepts import conflicts, tags
 from knowrepo.concepts.facts import Facts, blob_id
 from knowrepo.concepts.model import FOLDER, Concept, is_concept_path, placed, read_concept
 from knowrepo.config import write_atomically
@@ -63,7 +63,11 @@ def read_tracked(repository: Repository, *, staged: bool = False) -> dict[str, b
 
 
 def _read_some(
-    repository: Repository, tracked: Mapping[str, str], chosen: Iterable[str], *, staged: bool
+    repository: Repository,
+    tracked: Mapping[str, str],
+    chosen: Iterable[str],
+    *,
+    staged: bool = False,
 ) -> dict[str, bytes]:
     """Return the contents of the chosen ones of the tracked files, by path."""
     repository.inside(repository.concepts)
@@ -109,33 +113,41 @@ def read_concepts(repository: Repository) -> list[Concept]:
     return _concepts(read_tracked(repository))
 
 
-def refuse_conflicts(repository: Repository) -> None:
-    """Raise KnowError while concepts are in conflict: what they say is not decided."""
-    conflicts = [path for path in plumbing.unmerged(repository, FOLDER) if is_concept_path(path)]
-    if conflicts:
+def refuse_conflicts(repository: Repository) -> list[str]:
+    """Raise KnowError while concepts are in conflict: what they say is not decided.
+
+    Returns what else of the bundle is in conflict.
+    """
+    unmerged = plumbing.unmerged(repository, FOLDER)
+    for path in filter(is_concept_path, unmerged):
         raise KnowError(
-            f"{conflicts[0]}: in conflict", hint="resolve it and `git add` it, then run this again"
+            f"{path}: in conflict", hint="resolve it and `git add` it, then run this again"
         )
+    return unmerged
 
 
 def generated_files(repository: Repository, *, staged: bool = False) -> list[Generated]:
     """Say what each generated file should hold and whether it does.
 
     With ``staged`` that is asked of git's index, else of the work tree. Raises
-    KnowError while concepts are in conflict.
+    KnowError while concepts are in conflict; a generated file that is, follows from
+    them like any other.
     """
-    refuse_conflicts(repository)
+    unsettled = conflicts.indexes(repository, refuse_conflicts(repository))
     tracked = plumbing.tracked(repository, FOLDER, for_commit=not staged)
     known = set(tracked)
     indexes = [path for path in tracked if tags.index_folder(path) is not None]
     files = _read_some(repository, tracked, indexes, staged=staged)
+    if not staged:
+        files |= _read_some(repository, dict.fromkeys(unsettled.ours, ""), unsettled.ours)
     concepts = _listed(repository, tracked, staged=staged)
     present = _present(repository, files, concepts, staged=staged)
-    ours = {path for path, data in present.items() if tags.is_generated(data)}
+    ours = {path for path, data in present.items() if tags.is_generated(data)} - unsettled.foreign
     folders = {path: tags.index_folder(path) or "" for path in present if path != tags.TAG_INDEX}
+    keeping = known | unsettled.kept
     wanted = tags.index_files(
         concepts,
-        ours=[folder for path, folder in folders.items() if path in ours and path in known],
+        ours=[folder for path, folder in folders.items() if path in ours and path in keeping],
         theirs=[folder for path, folder in folders.items() if path not in ours],
     )
     wanted[tags.TAG_INDEX] = tags.tag_index(concepts)
@@ -147,6 +159,7 @@ def generated_files(repository: Repository, *, staged: bool = False) -> list[Gen
         data = present[tags.INDEX]
         found.insert(0, Generated(tags.INDEX, data, False, tags.INDEX not in known, foreign=True))
     superfluous = sorted((ours | _deleted(repository, known, staged=staged)) - set(wanted))
+    known |= unsettled.ours
     return found + [
         Generated(path, b"", stale=path in present, untracked=path not in known, gone=True)
         for path in superfluous

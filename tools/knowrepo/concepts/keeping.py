@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from knowrepo.concepts import bundle
+from knowrepo.concepts import bundle, conflicts
 from knowrepo.concepts.model import FOLDER
+from knowrepo.concepts.tags import TAG_INDEX
 from knowrepo.config import write_atomically
 from knowrepo.errors import KnowError
 from knowrepo.git import plumbing
@@ -67,6 +68,30 @@ def _stage_generated(repository: Repository, begun: set[str]) -> tuple[str, ...]
     others = {file.path: file.content for file in built if file.path not in as_there}
     plumbing.update_index_with(repository, others)
     return tuple(file.path for file in built)
+
+
+def rebuild(repository: Repository) -> list[str]:
+    """Bring the generated files of the work tree up to date, and stage nothing.
+
+    Returns those that are then to be staged, those in conflict among them. Raises
+    KnowError while concepts are in conflict.
+    """
+    with held(repository, "keeping"):
+        unmerged = conflicts.rebuilt(repository, bundle.refuse_conflicts(repository))
+        begun = {*_unstaged(repository), *unmerged}
+        built = bundle.write_generated(repository)
+    wrong = {one.path for one in built if not one.foreign and (one.is_wrong or one.path in begun)}
+    return sorted(wrong | unmerged)
+
+
+def is_behind(repository: Repository) -> bool:
+    """Say whether the generated files in git's index differ from what its concepts make them.
+
+    Where git knows no tag index there is nothing to be behind.
+    """
+    if not plumbing.entries(repository, TAG_INDEX):
+        return False
+    return any(file.is_wrong for file in bundle.generated_files(repository, staged=True))
 
 
 def _is_there(repository: Repository, file: bundle.Generated) -> bool:

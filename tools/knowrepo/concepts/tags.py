@@ -26,8 +26,10 @@ LARGE_FOLDER = 100
 """A folder that holds more concepts has an `index.md` of its own."""
 UNTYPED = "Untyped"
 _MOST_KINDS = 5
+FOLDERS, MORE = "Folders", ", and more"
 # What CommonMark takes for markup inside a line; `_` between letters is none.
 _MARKUP = re.compile(r"[\\\[\]<>`*]|&(?=#?\w+;)|(?<![^\W_])_|_(?![^\W_])|#(?=#*\s*$)")
+_ESCAPED = re.compile(r"\\(.)")
 
 
 @dataclass(frozen=True)
@@ -176,19 +178,26 @@ def _kinds(folder: str, within: Mapping[str, list[Concept]]) -> list[str]:
 
 def _index_md(folder: str, concepts: Iterable[Concept], below: Mapping[str, list[str]]) -> bytes:
     """Return the bytes of one `index.md`: the folders with one of their own, a section a type."""
-    by_type: dict[str, list[Concept]] = defaultdict(list)
+    by_type: dict[str, list[str]] = defaultdict(list)
     for concept in concepts:
-        by_type[concept.type or UNTYPED].append(concept)
-    parts = [] if folder else [f'---\nokf_version: "{OKF_VERSION}"\n---\n\n']
+        by_type[shown_as_it_is(concept.type or UNTYPED)].append(_entry(folder, concept))
+    folders = [_folder_entry(folder, name, kinds) for name, kinds in below.items()]
+    return index_page(folders, by_type, is_root=not folder)
+
+
+def index_page(
+    folders: Iterable[str], sections: Mapping[str, Iterable[str]], *, is_root: bool
+) -> bytes:
+    """Return the bytes of an `index.md` from its entries, by the headings of their sections."""
+    parts = [f'---\nokf_version: "{OKF_VERSION}"\n---\n\n'] if is_root else []
     parts.append(f"{_MARK}\n")
-    if below:
-        parts.append("\n# Folders\n\n")
-        parts += sorted(_folder_entry(folder, name, kinds) for name, kinds in below.items())
-    elif not by_type:
+    entries = sorted(folders)
+    if entries:
+        parts += [f"\n# {FOLDERS}\n\n", *entries]
+    elif not sections:
         parts.append("\n# Concepts\n")
-    for kind in sorted(by_type):
-        parts.append(f"\n# {shown_as_it_is(kind)}\n\n")
-        parts += sorted(_entry(folder, concept) for concept in by_type[kind])
+    for heading in sorted(sections, key=as_typed):
+        parts += [f"\n# {heading}\n\n", *sorted(sections[heading])]
     return "".join(parts).encode()
 
 
@@ -209,9 +218,13 @@ def _entry(folder: str, concept: Concept) -> str:
 
 def _folder_entry(folder: str, name: str, kinds: list[str]) -> str:
     title = title_of(f"{name}.md")
-    told = ", ".join(shown_as_it_is(kind) for kind in kinds[:_MOST_KINDS])
-    more = ", and more" if len(kinds) > _MOST_KINDS else ""
-    return f"* {link(title, f'{FOLDER}/{name}/', folder)} - {told}{more}\n"
+    told = kinds_told([shown_as_it_is(kind) for kind in kinds])
+    return f"* {link(title, f'{FOLDER}/{name}/', folder)} - {told}\n"
+
+
+def kinds_told(kinds: list[str]) -> str:
+    """Return what the entry of a folder says of the types below it."""
+    return ", ".join(kinds[:_MOST_KINDS]) + (MORE if len(kinds) > _MOST_KINDS else "")
 
 
 def link(title: str, path: str, folder: str = "") -> str:
@@ -223,6 +236,11 @@ def link(title: str, path: str, folder: str = "") -> str:
 def shown_as_it_is(text: str) -> str:
     """Return text that Markdown shows as it is."""
     return _MARKUP.sub(r"\\\g<0>", text)
+
+
+def as_typed(text: str) -> str:
+    """Return what `shown_as_it_is` made its text of."""
+    return _ESCAPED.sub(r"\1", text)
 
 
 def _line(**fields: object) -> str:

@@ -271,6 +271,19 @@ def joined(data: bytes) -> bytes:
     return Ledger(b"\n".join(lines)).content()
 
 
+def merged(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
+    """Return the ledger of both sides: a line that either side took out stays out.
+
+    A side with conflict markers is none of ours: None.
+    """
+    if is_marked(ours) or is_marked(theirs):
+        return None
+    old = b"" if is_marked(base) else base
+    lines = [Ledger(data).content().splitlines(keepends=True) for data in (old, ours, theirs)]
+    before, one, other = (frozenset(some) for some in lines)
+    return b"".join(sorted((one & other) | (one - before) | (other - before)))
+
+
 def write_ledger(repository: Repository, ledger: Ledger) -> None:
     """Write the ledger where it changed."""
     if not ledger.changed:

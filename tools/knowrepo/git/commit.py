@@ -26,6 +26,14 @@ _AT_WORK = {
     "REVERT_HEAD": "a revert",
     "BISECT_LOG": "a bisect",
 }
+_GOES_ON = {
+    "rebase-merge": "git rebase --continue",  # first: a rebase stops in other things
+    "rebase-apply": "git rebase --continue",
+    "MERGE_HEAD": "git commit",
+    "CHERRY_PICK_HEAD": "git cherry-pick --continue",
+    "REVERT_HEAD": "git revert --continue",
+    "SQUASH_MSG": "git commit",
+}
 _UNMERGED = frozenset({"DD", "AU", "UD", "UA", "DU", "AA", "UU"})
 _UPDATE = ("--add", "--remove", "--ignore-skip-worktree-entries")
 
@@ -44,6 +52,12 @@ def refuse_while_busy(repository: Repository) -> None:
             f"{repository.work_tree}: HEAD is detached; a commit would be on no branch",
             hint="check out a branch, or archive without --commit",
         )
+
+
+def next_step(repository: Repository) -> str:
+    """Return what goes on with what git has stopped in; '' where nothing is going on."""
+    steps = (step for name, step in _GOES_ON.items() if (repository.git_dir / name).exists())
+    return next(steps, "")
 
 
 def changed(repository: Repository, folder: Path, wanted: Callable[[Path], bool]) -> list[str]:

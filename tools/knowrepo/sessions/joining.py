@@ -20,7 +20,8 @@ from knowrepo.git import plumbing
 from knowrepo.git.layout import Repository
 from knowrepo.sessions import store
 from knowrepo.sessions.conflicts import BASE, MIDDLE, OURS, THEIRS, marker_line
-from knowrepo.sessions.forget import is_forgotten
+from knowrepo.sessions.forget import forget, is_forgotten, tombstone
+from knowrepo.sessions.lines import parse_object, read_lines
 from knowrepo.sessions.publish import PUBLISHING, publish
 from knowrepo.sessions.readers import reader_of
 from knowrepo.sessions.record import Reader
@@ -37,11 +38,11 @@ def resolve(repository: Repository, name: SessionName, scratch: Path, part_bytes
     """Write what both sides of a session come to; returns its files, relative to the root.
 
     These are what is then to be added to git's index, those that are gone included.
-    Call it with the archive's lock held. Raises KnowError where the sides cannot be
-    told apart, or the session was forgotten.
+    Call it with the archive's lock held. One that a side forgot stays forgotten. Raises
+    KnowError where the sides cannot be told apart.
     """
     if is_forgotten(repository, name):
-        raise KnowError(f"{name}: was forgotten", hint=f"run `know forget {name} --yes`")
+        return _forget(repository, name)
     first = repository.inside(name.path(repository.sessions))
     reader = _reader(name.agent, str(name))
     entries = [
@@ -64,6 +65,22 @@ def resolve(repository: Repository, name: SessionName, scratch: Path, part_bytes
     publish(content, first, repository.locks / PUBLISHING, most=part_bytes)
     files = [path.relative_to(repository.root).as_posix() for path in store.every_part(first)]
     return sorted({*files, *(entry.path for entry in entries)})
+
+
+def _forget(repository: Repository, name: SessionName) -> list[str]:
+    """Remove what the other side had of a forgotten session, and of all that belongs to it."""
+    above = SessionName(name.agent, name.parent) if name.parent else name
+    if not tombstone(repository, above).is_file():
+        above = name
+    folder = (repository.sessions / name.agent).relative_to(repository.root).as_posix()
+    known = {entry.path for entry in plumbing.entries(repository, folder)}
+    removed = {path.relative_to(repository.root).as_posix() for path in forget(repository, above)}
+    for path in known:
+        one = session_of(repository, repository.root / path)
+        if one is not None and (one == above or (one.agent, one.parent) == (above.agent, above.id)):
+            removed.add(path)
+    left = tombstone(repository, above).relative_to(repository.root).as_posix()
+    return sorted({*(removed & known), left})
 
 
 def _sides(
@@ -123,17 +140,26 @@ def _between_markers(first: Path, scratch: Path) -> Iterator[Path]:
 # -- git's driver ----------------------------------------------------------------
 
 
-def merge_files(top: Path, path: str, ours: Path, theirs: Path) -> None:
+def merge_files(top: Path, path: str, base: Path, ours: Path, theirs: Path) -> None:
     """Make ``ours`` the join of two copies of the file at ``path`` of the work tree ``top``.
 
     Either direction ends in the same bytes. Raises KnowError where it is to be left
     in conflict: where no reader knows the agent, and where a session in several
-    parts parted, for git shows one part at a time.
+    parts parted, for git shows one part at a time. Where a session was forgotten and
+    one much like it came, as a fork, git takes the one for the other, renamed, and
+    brings both here: the copy that names another session is left out, where the other
+    has not all lines of ``base``, as a session that grew would.
     """
     above, _, below = path.rpartition("sessions/")
     root = top / above
     agent = PurePosixPath(below).parts[0] if "/" in below else ""
     reader = _reader(agent, path)
+    stem = PurePosixPath(below).stem
+    foreign = [_is_of_another(side, stem, reader) for side in (ours, theirs)]
+    if foreign[0] != foreign[1] and not _has_all(theirs if foreign[0] else ours, base):
+        if foreign[0]:
+            shutil.copyfile(theirs, ours)
+        return
     if _may_be_a_part(root, top / path, ours, theirs):
         one, other = ours.read_bytes(), theirs.read_bytes()
         if other.startswith(one):
@@ -147,6 +173,22 @@ def merge_files(top: Path, path: str, ours: Path, theirs: Path) -> None:
     with TemporaryDirectory(prefix="know-merge-") as scratch:
         merged = merge(ours, theirs, reader, Path(scratch), redactor_for(root))
         shutil.copyfile(merged, ours)
+
+
+def _is_of_another(side: Path, stem: str, reader: Reader) -> bool:
+    """Say whether the records of a file name sessions, and none is the one of its path."""
+    with side.open("rb") as stream:
+        records = (parse_object(line.raw) for line in read_lines(stream))
+        ids = {reader.session_id(record) for record in records if record}
+    return bool(ids - {""}) and stem not in ids
+
+
+def _has_all(side: Path, base: Path) -> bool:
+    """Say whether a file has every line of an older one."""
+    with side.open("rb") as stream:
+        lines = set(stream)
+    with base.open("rb") as stream:
+        return all(line in lines for line in stream)
 
 
 def _may_be_a_part(root: Path, path: Path, *sides: Path) -> bool:

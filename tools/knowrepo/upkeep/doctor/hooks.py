@@ -16,7 +16,6 @@ CONFIGURATION = ".pre-commit-config.yaml"
 IDS = ("know-check", "know-tags", "know-scan")
 _STAGES = {"know-sweep": "post-commit"}
 _INSTALL = "`pre-commit install`, in every clone; it comes with `knowrepo[hooks]`"
-_SAMPLE = "sessions/claude/0.jsonl"
 
 
 def configured(here: Repository) -> Found:
@@ -53,30 +52,36 @@ def installed(here: Repository) -> Found:
 
 
 def merge_driver(here: Repository) -> Found:
-    """Whether git joins sessions when it merges them."""
-    attribute = plumbing.git(here, "check-attr", "-z", "merge", "--", _SAMPLE).split(b"\0")
-    if attribute[2:3] != [drivers.SESSION_DRIVER.encode()]:
+    """Whether git merges sessions and generated files by our drivers."""
+    unnamed = drivers.unnamed(here)
+    if unnamed:
+        what = listed([driver.pattern for driver in unnamed])
+        lines = "; ".join(f"`{driver.attributes}`" for driver in unnamed)
         return warn(
-            ".gitattributes has no merge driver for sessions: git merges them line by line",
-            f"add the line `sessions/**/*.jsonl -text merge={drivers.SESSION_DRIVER}`",
+            f".gitattributes has no merge driver for {what}: git merges them line by line",
+            f"add to it: {lines}",
         )
-    key = f"merge.{drivers.SESSION_DRIVER}.driver"
-    command = plumbing.git(here, "config", "--get", key, expected=(0, 1)).decode().strip()
 
     def mend() -> str:
         drivers.install(here)
-        return f"named the driver in this clone's git configuration ({key})"
+        return "named the drivers in this clone's git configuration (merge.know-*.driver)"
 
     fix = "`know init`, in every clone; or `know doctor --fix`"
-    if not command:
-        return warn("this clone's git does not know the merge driver for sessions", fix, mend)
+    known = drivers.commands(here)
+    unknown = [name for name, command in known.items() if not command]
+    if unknown:
+        return warn(f"this clone's git does not know how to run {listed(unknown)}", fix, mend)
+    dead = {program for program in map(_program, known.values()) if shutil.which(program) is None}
+    if dead:
+        return warn(f"a merge driver runs {listed(sorted(dead))}, which is not there", fix, mend)
+    return ok("git merges sessions and generated files by know")
+
+
+def _program(command: str) -> str:
     try:
-        program = shlex.split(command)[0]
+        return shlex.split(command)[0]
     except (ValueError, IndexError):
-        program = command
-    if shutil.which(program) is None:
-        return warn(f"the merge driver runs {program}, which is not there", fix, mend)
-    return ok("sessions are joined when git merges them")
+        return command
 
 
 def _ids(here: Repository) -> set[str] | None:
