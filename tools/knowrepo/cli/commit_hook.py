@@ -1,4 +1,4 @@
-"""``know hook commit``, and its parts ``check``, ``tags`` and ``scan``: before each commit.
+"""``know hook pre-commit``, and its parts ``check``, ``tags`` and ``scan``: before each commit.
 
 Owns what git waits for. All parts look at one list of what the commit changes, in one
 process; neither typer is imported here, nor anything that no part needs.
@@ -6,7 +6,6 @@ process; neither typer is imported here, nor anything that no part needs.
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -19,12 +18,15 @@ from knowrepo.errors import KnowError
 if TYPE_CHECKING:
     from knowrepo.git.making import NextCommit
 
-PARTS = ("check", "tags", "scan")
+PARTS = ("check", "scan", "tags")
+_ALL = "pre-commit"
 _FLAGS = ("--strict", "--strict-spec")
 
 
 def entry() -> None:
     """Run as a console script, and end; return where the whole program is asked for."""
+    import gc
+
     work = asked(sys.argv[1:])
     if work is not None:
         gc.set_threshold(50_000)  # what is read stays until the end, which is near
@@ -34,19 +36,19 @@ def entry() -> None:
 def asked(arguments: Sequence[str]) -> Callable[[], int] | None:
     """Return what `know hook …` is to do; None for what only the whole program understands."""
     rest = list(arguments)
-    if len(rest) < 2 or rest[0] != "hook" or rest[1] not in ("commit", *PARTS):
+    if len(rest) < 2 or rest[0] != "hook" or rest[1] not in (_ALL, *PARTS):
         return None
     name, repo, given = rest[1], None, set[str]()
     rest = rest[2:]
     while rest:
         word = rest.pop(0)
-        if word in _FLAGS and name in ("commit", "check"):
+        if word in _FLAGS and name in (_ALL, "check"):
             given.add(word)
         elif word == "--repo" and rest:
             repo = Path(rest.pop(0))
         else:
             return None
-    parts = PARTS if name == "commit" else (name,)
+    parts = PARTS if name == _ALL else (name,)
     strict, strict_spec = (flag in given for flag in _FLAGS)
     return lambda: ending.code_of(
         lambda: run(parts, repo, strict=strict, strict_spec=strict_spec), arguments, ("hook",)
@@ -62,22 +64,27 @@ def run(
 ) -> int:
     """Look at the commit in the making; returns 1 where something is to be mended first.
 
-    One part that cannot do its work does not keep the others from theirs.
+    One part that cannot do its work does not keep the others from theirs. Nothing is
+    rebuilt of concepts that are still to be mended: pre-commit sets what is not staged
+    aside at the next attempt, and would undo what is written over it then.
     """
     from knowrepo.git.making import NextCommit, repository_of_commit
 
-    codes = [0]
+    codes, told = [0], set[str]()
     with NextCommit(repository_of_commit(repo)) as commit:
         for part in parts:
             try:
                 if part == "check":
                     codes.append(_check(commit, strict=strict, strict_spec=strict_spec))
-                elif part == "tags":
-                    codes.append(_tags(commit))
-                else:
+                elif part == "scan":
                     codes.append(_scan(commit, quiet=len(parts) > 1))
+                elif not any(codes):
+                    codes.append(_tags(commit))
             except KnowError as error:
-                codes.append(ending.tell(error))
+                if error.message not in told:  # what stops one may stop them all
+                    ending.tell(error)
+                told.add(error.message)
+                codes.append(error.exit_code)
     return max(codes)
 
 
@@ -112,8 +119,12 @@ def _tags(commit: NextCommit) -> int:
 
     wrong = [file for file in for_commit.write_generated(commit) if file.is_wrong]
     if wrong:
-        names = shlex.join(file.path for file in wrong)
+        top = commit.repository.root.relative_to(
+            commit.repository.work_tree
+        )  # git runs hooks there
+        names = shlex.join((top / file.path).as_posix() for file in wrong)
         say(f"rebuilt, now add it to the commit: git add {names}")
+        say("or, while other edits are not staged: know tags build")
     return int(bool(wrong))
 
 

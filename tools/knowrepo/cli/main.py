@@ -106,7 +106,7 @@ for _part, _commands in _PARTS.items():
             app.command(_name, short_help=_line, rich_help_panel=_part)(_what)
 hook = typer.Typer(no_args_is_help=True, help="Entries for pre-commit.")
 hook.command("check")(check.staged)
-hook.command("commit")(check.before_commit)
+hook.command("pre-commit")(check.before_commit)
 hook.command("tags")(tags.staged)
 hook.command("merge-session")(git_calls.merge_session)
 hook.command("sweep")(git_calls.sweep)

@@ -129,12 +129,20 @@ class NextCommit:
     # -- the contents ----------------------------------------------------------------
 
     def with_words(self, folder: str, words: Iterable[str]) -> list[str]:
-        """Return the files below ``folder`` that hold one of ``words``."""
-        patterns = "".join(f"{word}\n" for word in words if "\n" not in word)
-        if not patterns:
+        """Return the files below ``folder`` that hold one of ``words``.
+
+        What a partial clone has not got is not looked into.
+        """
+        wanted = [w.encode("utf-8", "surrogateescape") for w in words if "\n" not in w]
+        if not wanted:
             return []
-        data = patterns.encode("utf-8", "surrogateescape")
-        return self._grep("-F", "-f", "-", "--", folder, data=data)
+        patterns = b"".join(word + b"\n" for word in wanted)
+        try:
+            return self._grep("-F", "-f", "-", "--", folder, data=patterns)
+        except KnowError:  # git gives up at the first file that it would have to fetch
+            files = {p: oid for p, oid in self.files.items() if p.startswith(f"{folder}/")}
+            found = zip(files, self.read_all(list(files.values())), strict=True)
+            return [p for p, data in found if data and any(word in data for word in wanted)]
 
     def with_lines(self, paths: Sequence[str], patterns: Iterable[str]) -> list[str]:
         """Return those of ``paths`` that have a line like one of ``patterns``."""
@@ -209,8 +217,9 @@ class NextCommit:
     def _git(self, *arguments: str, data: bytes | None = None) -> bytes:
         expected = (0, 1) if arguments[0] == "grep" else (0,)
         return plumbing.git(
-            self.repository, *arguments, data=data, for_commit=True, expected=expected
-        )
+            self.repository, *arguments, data=data, for_commit=True, fetching=False,
+            expected=expected,
+        )  # fmt: skip
 
 
 def _shown(path: bytes) -> str:

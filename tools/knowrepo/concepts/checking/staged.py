@@ -36,7 +36,8 @@ def check_staged(commit: NextCommit, *, strict_spec: bool = False) -> tuple[list
     if not mine and not gone:
         return [], 0
     tracked, linked = commit.files, commit.links
-    tree = ListedTree((*tracked, *linked), commit.read_path)
+    # What is in conflict is there, though nobody knows yet what it says.
+    tree = ListedTree((*tracked, *linked, *commit.unmerged), commit.read_path)
     files = _read(tree, (path for path in mine & set(tracked) if path.endswith(".md")))
     found = check(
         files, tree, strict_spec=strict_spec, whole_bundle=False,
