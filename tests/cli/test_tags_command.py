@@ -59,10 +59,36 @@ def test_what_git_does_not_track_decides_nothing(know, repository):
     write(repository, "concepts/a/b/two.md", concept("Two"))
     assert know("hook", "tags").code == 1
     git(repository.root, "rm", "-qf", "concepts/a/b/two.md")
-    assert know("hook", "tags").code == 1  # the root's index was rebuilt
-    git(repository.root, "add", "concepts/index.md", "concepts/tag_index.jsonl")
-    assert know("hook", "tags").code == 0
+    assert know("tags", "check").code == 1  # what was rebuilt lies in the work tree
+    assert know("hook", "tags").code == 0  # and the commit has what was right before
     assert not (repository.concepts / "a" / "index.md").exists()
+
+
+def test_the_hook_looks_at_what_is_staged_and_not_at_edits_beside_it(know, repository, commit):
+    write(repository, "concepts/a.md", concept(tags=["first"]))
+    built(know, repository)
+    commit()
+    write(repository, "concepts/a.md", concept(tags=["later"]), stage=False)
+    write(repository, "concepts/announced.md", concept("Announced"), stage=False)
+    git(repository.root, "add", "--intent-to-add", "concepts/announced.md")
+    assert know("hook", "tags").code == 0
+    write(repository, "concepts/b.md", concept("B", tags=["new"]))
+    assert know("hook", "tags").code == 1
+    text = (repository.concepts / "tag_index.jsonl").read_text()
+    assert [word in text for word in ("first", "new", "later", "announced")] == [
+        True, True, False, False,
+    ]  # fmt: skip
+
+
+def test_an_index_that_a_person_is_writing_in_place_of_ours_is_not_overwritten(know, repository):
+    write(repository, "concepts/a.md", concept())
+    built(know, repository)
+    (repository.concepts / "index.md").write_text("# Mine\n")
+    write(repository, "concepts/b.md", concept("B"))
+    assert know("hook", "tags").code == 1
+    assert (repository.concepts / "index.md").read_text() == "# Mine\n"
+    git(repository.root, "add", "-A")
+    assert know("hook", "tags").code == 0
 
 
 def test_an_index_that_a_person_wrote_in_a_folder_is_left_alone_tracked_or_not(know, repository):

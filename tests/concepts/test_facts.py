@@ -7,10 +7,11 @@ import random
 import pytest
 
 from helpers import concept, git, make_repository
-from knowrepo.concepts import bundle, facts
+from knowrepo.concepts import bundle, facts, for_commit
 from knowrepo.concepts.facts import Facts, blob_id
 from knowrepo.concepts.model import placed, read_concept
 from knowrepo.git import plumbing
+from knowrepo.git.making import NextCommit
 
 
 @pytest.fixture
@@ -119,5 +120,7 @@ def test_what_is_generated_is_the_same_with_and_without_facts_over_random_edits(
             assert [c.path for c in bundle._listed(  # as it would be if all were read
                 repo, plumbing.tracked(repo, "concepts"), staged=staged)
             ] == [path for path in files if bundle.is_concept_path(path)]  # fmt: skip
+        with NextCommit(repo) as commit:
+            assert for_commit.generated_files(commit) == remembered
         if chance.random() < 0.5:
             bundle.write_generated(repo)

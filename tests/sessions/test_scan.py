@@ -7,10 +7,12 @@ import pytest
 
 from helpers import concept, git, jsonl, user, write
 from knowrepo.errors import KnowError
+from knowrepo.git.making import NextCommit
 from knowrepo.sessions import store
 from knowrepo.sessions.archive import archive
 from knowrepo.sessions.publish import publish
-from knowrepo.sessions.scan import Found, files, fix, scan, scan_staged
+from knowrepo.sessions.scan import files, fix, scan
+from knowrepo.sessions.secrets import Found, of_commit
 
 TOKEN = "gh" + "p_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z5A"
 PASSWORD = "h7Gk2" + "mQ9zX4v"
@@ -77,6 +79,11 @@ def test_a_session_that_leads_out_of_the_repository_is_not_followed(repository, 
     assert files(repository, []) == []
 
 
+def scan_staged(repository):
+    with NextCommit(repository) as commit:
+        return list(of_commit(commit))
+
+
 @pytest.fixture
 def committed(repository, commit):
     put(repository, user(f"old {TOKEN}"), user("second", 2))
@@ -86,12 +93,12 @@ def committed(repository, commit):
 
 
 def test_a_commit_is_asked_for_what_it_changes_alone(committed):
-    assert list(scan_staged(committed)) == []
+    assert scan_staged(committed) == []
     path = committed.root / SESSION
     path.write_bytes(path.read_bytes() + jsonl([user("third", 3), user(f"new {TOKEN}", 4)]))
-    assert list(scan_staged(committed)) == []  # not staged yet
+    assert scan_staged(committed) == []  # not staged yet
     git(committed.root, "add", "-A")
-    assert list(scan_staged(committed)) == [Found(SESSION, 4, "github-token")]
+    assert scan_staged(committed) == [Found(SESSION, 4, "github-token")]
 
 
 def test_a_first_commit_is_looked_at_whole(repository):
@@ -107,7 +114,7 @@ def test_a_deletion_and_a_link_are_no_findings(committed, tmp_path):
     git(committed.root, "rm", "-q", "concepts/a.md")
     (committed.sessions / "link.jsonl").symlink_to(tmp_path)
     git(committed.root, "add", "-A")
-    assert list(scan_staged(committed)) == []
+    assert scan_staged(committed) == []
 
 
 def test_fix_keeps_a_session_in_parts_whole(repository, tmp_path):

@@ -308,6 +308,10 @@ def test_hooks_that_are_configured_and_not_installed_are_named(doctor, filled, t
         "repos:\n  - hooks:\n      - id: know-check\n      - id: 'know-tags'\n"
     )
     assert "know-scan" in doctor()["pre-commit"]["seen"]
+    text = configuration.read_text()
+    configuration.write_text("repos:\n  - hooks:\n      - id: know-commit\n")
+    assert doctor()["pre-commit"]["verdict"] == "ok"
+    configuration.write_text(text)
     with configuration.open("a") as stream:
         stream.write("      - id: know-scan\n      - id: know-sweep\n")
     checks = doctor()

@@ -11,6 +11,10 @@ import sys
 def entry() -> None:
     """Run as a console script."""
     try:
+        if sys.argv[1:2] == ["hook"]:  # git waits: without typer and the other commands
+            from knowrepo.cli.commit_hook import entry as hook
+
+            hook()
         from knowrepo.cli.main import entry as run
 
         run()

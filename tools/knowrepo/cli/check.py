@@ -11,7 +11,6 @@ import typer
 from knowrepo.cli import fixing
 from knowrepo.cli.common import JsonOption, RepoOption, repository, say, show, show_json
 from knowrepo.cli.tags import mention_drafts
-from knowrepo.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -110,16 +109,20 @@ def staged(
 
     Says nothing of notices, and nothing at all where there is nothing to mend.
     """
-    from knowrepo.cli import own_files
-    from knowrepo.concepts.checking.staged import check_staged
+    from knowrepo.cli.commit_hook import run
 
-    here = repository(repo)
-    found, files = check_staged(here, strict_spec=strict_spec)
-    found = sorted([*found, *own_files.of_configuration(here), *own_files.of_staged_sessions(here)])
-    found = [finding for finding in found if finding.severity != "notice"]
-    if found:
-        report(found, files, form="text", prefix="", everything=False)
-    fail_on(found, strict=strict)
+    if run(("check",), repo, strict=strict, strict_spec=strict_spec):
+        raise typer.Exit(1)
+
+
+def before_commit(
+    strict: StrictOption = False, strict_spec: StrictSpecOption = False, repo: RepoOption = None
+) -> None:
+    """Check what the commit changes, rebuild the tag index, look for secrets: all in one."""
+    from knowrepo.cli.commit_hook import PARTS, run
+
+    if run(PARTS, repo, strict=strict, strict_spec=strict_spec):
+        raise typer.Exit(1)
 
 
 def report(
@@ -133,7 +136,6 @@ def report(
 ) -> None:
     """Print the findings in a format, and the verdict in one line; JSON says what is fixable."""
     from knowrepo.concepts.checking import report as formats
-    from knowrepo.concepts.checking.validate import is_conformant
 
     if form == "json":
         show_json(formats.as_json(found, files=files, fixable=fixable))
@@ -149,12 +151,7 @@ def report(
         sys.stdout.flush()
         for line in left:
             say(line)
-    numbers = ", ".join(
-        count(sum(one.severity == name for one in found), name)
-        for name in ("error", "warning", "notice")
-    )
-    verdict = "conformant" if is_conformant(found) else "not conformant"
-    say(f"{verdict}: {numbers} in {count(files, 'file')}")
+    say(formats.verdict(found, files))
 
 
 def fail_on(found: list[Finding], *, strict: bool) -> None:

@@ -1,12 +1,7 @@
-"""``know``: the application, and the one place where errors become exit codes.
-
-0 done, 1 an expected failure or a finding, 2 wrong usage, 3 a bug, 130 interrupted.
-"""
+"""``know``: the application, and its commands by what they are for."""
 
 from __future__ import annotations
 
-import io
-import os
 import sys
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -19,8 +14,10 @@ from knowrepo.cli import (
     bench,
     check,
     ci,
+    commit_hook,
     distill,
     doctor,
+    ending,
     evaluate,
     export,
     forget,
@@ -45,10 +42,7 @@ from knowrepo.cli import (
     status,
     tags,
 )
-from knowrepo.cli.common import Command, Group, say
-from knowrepo.errors import KnowError
-
-INTERRUPTED = 130
+from knowrepo.cli.common import Command, Group
 
 app = typer.Typer(
     name="know",
@@ -114,6 +108,7 @@ for _part, _commands in _PARTS.items():
             app.command(_name, short_help=_line, rich_help_panel=_part)(_what)
 hook = typer.Typer(no_args_is_help=True, help="Entries for pre-commit.")
 hook.command("check")(check.staged)
+hook.command("pre-commit")(check.before_commit)
 hook.command("tags")(tags.staged)
 hook.command("merge-session")(git_calls.merge_session)
 hook.command("merge-tags")(git_calls.merge_tags)
@@ -145,81 +140,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments == ["--version"]:  # an option alone is no missing command
         typer.echo(f"know {__version__}")
         return 0
-    try:
+    hook_asked = commit_hook.asked(arguments)
+    if hook_asked is not None:
+        return hook_asked()
+
+    def run() -> int:
         app(args=arguments, prog_name="know")
-    except SystemExit as done:
-        code = done.code if isinstance(done.code, int) else int(done.code is not None)
-        if code == INTERRUPTED:
-            say("know: interrupted")
-        return code
-    except KnowError as error:
-        say(f"know: {error.message}")
-        if error.hint:
-            say(f"  {error.hint}")
-        return error.exit_code
-    except KeyboardInterrupt:
-        say("know: interrupted")
-        return INTERRUPTED
-    except OSError as error:  # a full or read-only disk, a file without permission
-        say(f"know: {error.filename or 'writing'}: {error.strerror or error}")
-        return 1
-    except Exception as error:
-        return _bug(error, arguments)
-    return 0
+        return 0
+
+    return ending.code_of(run, arguments, [name for part in _PARTS.values() for name in part])
 
 
 def entry() -> None:
     """Run as a console script."""
-    for name in ("stdout", "stderr"):
-        stream = getattr(sys, name)
-        if stream is None:  # closed by whoever started us
-            setattr(sys, name, io.TextIOWrapper(io.BytesIO()))
-        elif isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a terminal that knows no `…`
-    code = main()
-    # What is still to be written to a closed pipe is nobody's concern.
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except OSError as error:
-        say(f"know: standard output: {error.strerror}")
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = code or 1
-    sys.exit(code)
-
-
-def _bug(error: Exception, arguments: Sequence[str]) -> int:
-    """Say that this is ours, and keep what is needed to mend it."""
-    import tempfile
-    import traceback
-
-    with tempfile.NamedTemporaryFile(
-        "w", prefix="know-bug-", suffix=".log", delete=False, encoding="utf-8"
-    ) as log:
-        log.write(f"know {__version__}, Python {sys.version}\n{sys.argv[1:]!r}\n\n")
-        traceback.print_exception(error, file=log)
-    say(f"know: a bug: {type(error).__name__}: {error}")
-    noted = _note(error, arguments)
-    if noted:
-        say(f"  {noted} says where in the code, and nothing of yours")
-    say(f"  please report it with {log.name}")
-    return 3
-
-
-def _note(error: Exception, arguments: Sequence[str]) -> str:
-    """Write the bug into the log of the repository; returns the log, '' where there is none."""
-    try:
-        from itertools import pairwise
-        from pathlib import Path
-
-        from knowrepo.git.layout import open_repository
-        from knowrepo.upkeep import logs
-
-        named = [word for word in arguments if any(word in part for part in _PARTS.values())]
-        where = [Path(after) for word, after in pairwise(arguments) if word == "--repo"]
-        here = open_repository(where[0] if where else None)
-        log = logs.note_bug(here, named[0] if named else "know", error)
-    except Exception:  # the bug may be anywhere, and this is a comfort
-        return ""
-    return str(log or "")
+    ending.run(main)

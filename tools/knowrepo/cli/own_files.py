@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from knowrepo.concepts.checking.findings import Finding
     from knowrepo.git.layout import Repository
+    from knowrepo.git.making import NextCommit
 
 
 def of_configuration(repo: Repository) -> Iterator[Finding]:
@@ -69,18 +70,21 @@ def of_sessions(repo: Repository) -> Iterator[Finding]:
                 yield Finding(path, 1, 1, "KNOW304", again)
 
 
-def of_staged_sessions(repo: Repository) -> Iterator[Finding]:
+def of_staged_sessions(commit: NextCommit) -> Iterator[Finding]:
     """Yield what is wrong with the sessions that the commit in the making brings."""
+    repo = commit.repository
+    below = f"{repo.sessions.name}/"
+    changes = [change for change in commit.changes if change.path.startswith(below)]
+    if not changes:
+        return
     from knowrepo.concepts.checking.findings import Finding
-    from knowrepo.git import making
     from knowrepo.sessions import conflicts, store
     from knowrepo.sessions.forget import is_forgotten
     from knowrepo.sessions.tracked import session_of
 
-    changes = making.staged_changes(repo, repo.sessions.name)
-    brought = [p for status, p in changes if status != "D" and p.endswith(store.SUFFIX)]
+    brought = [c.path for c in changes if c.status != "D" and c.path.endswith(store.SUFFIX)]
     patterns = [f"^{marker.decode()}" for marker in (conflicts.OURS, conflicts.THEIRS)]
-    marked = set(making.staged_with_lines(repo, brought, patterns))
+    marked = set(commit.with_lines(brought, patterns))
     for path in brought:
         name = session_of(repo, repo.root / path)
         if name is None:

@@ -21,7 +21,7 @@ from knowrepo.units import count
 
 if TYPE_CHECKING:
     from knowrepo.git.layout import Repository
-    from knowrepo.sessions.scan import Found
+    from knowrepo.sessions.secrets import Found
 
 
 def scan(
@@ -70,12 +70,9 @@ def scan(
 
 def staged(repo: RepoOption = None) -> None:
     """Fail where the commit in the making would bring a secret in."""
-    from knowrepo.sessions.scan import scan_staged
+    from knowrepo.cli.commit_hook import run
 
-    found = list(scan_staged(repository(repo)))
-    _print(found, set())
-    if found:
-        say("run: know scan --fix, then `git add` what it changed; concepts are yours to mend")
+    if run(("scan",), repo):
         raise typer.Exit(1)
 
 

@@ -160,15 +160,10 @@ def _no_such_tag(files: dict[str, bytes], old: str, new: str) -> KnowError:
 
 
 def staged(repo: RepoOption = None) -> None:
-    """Rebuild the generated files; fail where the commit lacks them (for pre-commit)."""
-    import shlex
+    """Rebuild the generated files; fail where the commit lacks them."""
+    from knowrepo.cli.commit_hook import run
 
-    from knowrepo.concepts import bundle
-
-    wrong = [file for file in bundle.write_generated(repository(repo)) if file.is_wrong]
-    if wrong:
-        names = shlex.join(file.path for file in wrong)
-        say(f"rebuilt, now add it to the commit: git add {names}")
+    if run(("tags",), repo):
         raise typer.Exit(1)
 
 

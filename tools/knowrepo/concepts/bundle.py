@@ -10,14 +10,22 @@ from __future__ import annotations
 import contextlib
 import functools
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from knowrepo.concepts import conflicts, tags
 from knowrepo.concepts.facts import Facts, blob_id
-from knowrepo.concepts.model import FOLDER, Concept, is_concept_path, placed, read_concept
+from knowrepo.concepts.model import (
+    FOLDER,
+    Concept,
+    concept_id,
+    is_concept_path,
+    placed,
+    read_concept,
+    title_of,
+)
 from knowrepo.config import write_atomically
 from knowrepo.errors import KnowError
 from knowrepo.git import plumbing
@@ -119,11 +127,16 @@ def refuse_conflicts(repository: Repository) -> list[str]:
     Returns what else of the bundle is in conflict.
     """
     unmerged = plumbing.unmerged(repository, FOLDER)
+    refuse_any_of(unmerged)
+    return unmerged
+
+
+def refuse_any_of(unmerged: Iterable[str]) -> None:
+    """Raise KnowError where a concept is among the names that git has in conflict."""
     for path in filter(is_concept_path, unmerged):
         raise KnowError(
             f"{path}: in conflict", hint="resolve it and `git add` it, then run this again"
         )
-    return unmerged
 
 
 def generated_files(repository: Repository, *, staged: bool = False) -> list[Generated]:
@@ -142,6 +155,24 @@ def generated_files(repository: Repository, *, staged: bool = False) -> list[Gen
         files |= _read_some(repository, dict.fromkeys(unsettled.ours, ""), unsettled.ours)
     concepts = _listed(repository, tracked, staged=staged)
     present = _present(repository, files, concepts, staged=staged)
+    deleted = _deleted(repository, known, staged=staged)
+    return compared(concepts, present, known, deleted, unsettled)
+
+
+def compared(
+    concepts: list[Concept],
+    present: Mapping[str, bytes],
+    known: Collection[str],
+    deleted: Collection[str] = (),
+    unsettled: conflicts.Indexes = conflicts.NONE,
+) -> list[Generated]:
+    """Say how what is ``present`` differs from what the concepts ask for.
+
+    ``present`` are the indexes and the tag index that are there, with LF; ``known`` are
+    the paths that git tracks, ``deleted`` the generated ones that it does and that are gone,
+    ``unsettled`` those that are in conflict.
+    """
+    known = set(known)
     ours = {path for path, data in present.items() if tags.is_generated(data)} - unsettled.foreign
     folders = {path: tags.index_folder(path) or "" for path in present if path != tags.TAG_INDEX}
     keeping = known | unsettled.kept
@@ -158,7 +189,7 @@ def generated_files(repository: Repository, *, staged: bool = False) -> list[Gen
     if tags.INDEX in present and tags.INDEX not in wanted:
         data = present[tags.INDEX]
         found.insert(0, Generated(tags.INDEX, data, False, tags.INDEX not in known, foreign=True))
-    superfluous = sorted((ours | _deleted(repository, known, staged=staged)) - set(wanted))
+    superfluous = sorted((ours | set(deleted)) - set(wanted))
     known |= unsettled.ours
     return found + [
         Generated(path, b"", stale=path in present, untracked=path not in known, gone=True)
@@ -170,11 +201,18 @@ def write_generated(repository: Repository) -> list[Generated]:
     """Bring the generated files of the work tree up to date; returns all of them as they stood."""
     files = generated_files(repository)
     for file in files:
-        if file.stale and file.gone:
-            _remove(repository.inside(repository.root / file.path))
-        elif file.stale:
-            _write(repository, repository.inside(repository.root / file.path), file.content)
+        if file.stale:
+            put(repository, file)
     return files
+
+
+def put(repository: Repository, file: Generated) -> None:
+    """Make the work tree hold a generated file as it should be."""
+    full = repository.inside(repository.root / file.path)
+    if file.gone:
+        _remove(full)
+    else:
+        _write(repository, full, file.content)
 
 
 def _listed(repository: Repository, tracked: Mapping[str, str], *, staged: bool) -> list[Concept]:
@@ -188,28 +226,34 @@ def _listed(repository: Repository, tracked: Mapping[str, str], *, staged: bool)
         found = {}
         for path in paths:
             if staged or path not in changed:
-                concept = _from_facts(facts.get(tracked[path]))
+                concept = from_facts(facts.get(tracked[path]), path)
                 if concept and (staged or _is_there(repository.root / path)):
-                    found[path] = placed(concept, path)
+                    found[path] = concept
         unknown = [path for path in paths if path not in found]
         for path, data in _read_some(repository, tracked, unknown, staged=staged).items():
             key = blob_id(data)
-            concept = _from_facts(facts.get(key)) or replace(read_concept("", data), body="")
-            facts.put(key, _to_facts(concept))
-            found[path] = placed(concept, path)
+            concept = from_facts(facts.get(key), path)
+            if concept is None:
+                read = replace(read_concept("", data), body="")
+                facts.put(key, to_facts(read))
+                concept = placed(read, path)
+            found[path] = concept
     return [found[path] for path in paths if path in found]
 
 
-def _to_facts(concept: Concept) -> list[object]:
+def to_facts(concept: Concept) -> list[object]:
+    """Return a concept, read without a path, as it is kept."""
     return [list(v) if isinstance(v, tuple) else v for v in vars(concept).values()]
 
 
-def _from_facts(kept: object) -> Concept | None:
-    """Return a concept as it was kept; None where nothing, or something else, was."""
+def from_facts(kept: object, path: str) -> Concept | None:
+    """Return the concept at ``path`` as it was kept; None where nothing, or something else, was."""
     if not isinstance(kept, list) or len(kept) != len(_FIELDS):
         return None
     values: dict[str, Any] = dict(zip(_FIELDS, kept, strict=True))
-    values |= {name: tuple(values[name]) for name in ("tags", "aliases")}
+    values["id"], values["path"] = concept_id(path), path
+    values["title"] = values["title"] or title_of(path)
+    values["tags"], values["aliases"] = tuple(values["tags"]), tuple(values["aliases"])
     return Concept(**values)
 
 

@@ -37,6 +37,9 @@ class Indexes:
         return self.kept | self.dropped
 
 
+NONE = Indexes()
+
+
 def indexes(repository: Repository, unmerged: Iterable[str]) -> Indexes:
     """Tell the indexes among what is in conflict by what each side has there."""
     paths = {path for path in unmerged if tags.index_folder(path) is not None}

@@ -13,7 +13,7 @@ import hashlib
 import json
 import sys
 from collections.abc import Mapping
-from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -21,7 +21,7 @@ from typing import Any
 from knowrepo.config import write_atomically
 from knowrepo.git.layout import Repository
 
-_LIBRARIES = ("PyYAML", "markdown-it-py")
+_LIBRARIES = ("yaml", "markdown_it")
 _SPARE = 1000  # facts of other branches that are kept beside those in use
 
 
@@ -33,10 +33,21 @@ def blob_id(data: bytes) -> str:
 @functools.cache
 def rules() -> str:
     """Return what tells one state of the rules from any other."""
-    found = hashlib.sha256(f"{sys.version}{[version(name) for name in _LIBRARIES]}".encode())
+    found = hashlib.sha256(f"{sys.version}{[_version(name) for name in _LIBRARIES]}".encode())
     for path in sorted(Path(__file__).parent.rglob("*.py")):
         found.update(path.read_bytes())
     return found.hexdigest()
+
+
+def _version(library: str) -> str:
+    """Return what names the version of a library, without importing it.
+
+    That is the file at its top, where both keep theirs; a hook would wait for metadata.
+    """
+    found = find_spec(library)
+    if found is None or found.origin is None:
+        return ""
+    return hashlib.sha256(Path(found.origin).read_bytes()).hexdigest()
 
 
 class Facts:

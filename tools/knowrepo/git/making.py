@@ -1,101 +1,265 @@
-"""The commit in the making: what it changes, and what git's index holds for it.
+"""The commit in the making: whose it is, what it changes, and what git's index holds for it.
 
 Owns the questions that a hook asks before a commit. All are answered from the
 index that git hands down, so that `git commit PATH` and `git commit -a` are seen
-as they will be; nothing is read from the work tree.
+as they will be; nothing is read from the work tree, and nothing is fetched into a
+partial clone. Each question costs one git process, however many hooks ask it.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import os
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
 
-from knowrepo.git.layout import Repository
-from knowrepo.git.plumbing import environment, git, names_in, no_git
+from knowrepo.config import REPOSITORY_FILE, find_root
+from knowrepo.errors import KnowError, NotARepositoryError
+from knowrepo.git import partial, plumbing
+from knowrepo.git.layout import Repository, repository_at
 
-
-def staged_changes(repository: Repository, *folders: str) -> list[tuple[str, str]]:
-    """Return (status, path) of what the commit in the making changes; a rename is D and A."""
-    listing = git(
-        repository, "diff", "--cached", "--name-status", "-z", "--no-renames", "--relative",
-        "--no-ext-diff", "--", *folders, for_commit=True,
-    )  # fmt: skip
-    fields = names_in(listing)
-    return list(zip(fields[::2], fields[1::2], strict=True))
-
-
-def with_words(repository: Repository, folder: str, words: Iterable[str]) -> list[str]:
-    """Return the files below ``folder`` in the commit in the making that hold one of ``words``."""
-    patterns = "".join(f"{word}\n" for word in words if "\n" not in word)
-    if not patterns:
-        return []
-    listing = git(
-        repository, "grep", "--cached", "--text", "--files-with-matches", "-z", "-F", "-f", "-",
-        "--", folder, data=patterns.encode("utf-8", "surrogateescape"), for_commit=True,
-        expected=(0, 1),
-    )  # fmt: skip
-    return names_in(listing)
+_EMPTY = ("e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
+          "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813")  # fmt: skip
+"""An empty file's id; a file that was only announced (`git add -N`) has it too."""
 
 
-def staged_with_lines(
-    repository: Repository, paths: Sequence[str], patterns: Iterable[str]
-) -> list[str]:
-    """Return those of ``paths`` in the commit in the making that have a line like a pattern."""
-    options = [option for pattern in patterns for option in ("-e", pattern)]
-    found: list[str] = []
-    for start in range(0, len(paths), 500):  # a command line has an end
-        some = [f":(literal){path}" for path in paths[start : start + 500]]
-        listing = git(
-            repository, "grep", "--cached", "--text", "--files-with-matches", "-z", *options,
-            "--", *some, for_commit=True, expected=(0, 1),
-        )  # fmt: skip
-        found += names_in(listing)
-    return found
+class Change(NamedTuple):
+    """What becomes of a path: A, M, T or D. An oid is empty where there is no regular file."""
+
+    status: str
+    path: str
+    old: str
+    new: str
 
 
-class BlobReader:
-    """Reads blobs one by one through a single git process; use it as a context."""
+class NextCommit:
+    """What git's index holds for the commit in the making; use it as a context.
+
+    Paths are relative to the repository's root; what lies outside of it is not seen.
+    """
 
     def __init__(self, repository: Repository) -> None:
-        self._repository = repository
+        self.repository = repository
         self._process: subprocess.Popen[bytes] | None = None
 
-    def __enter__(self) -> BlobReader:
+    def __enter__(self) -> NextCommit:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._process is not None:
-            assert self._process.stdin is not None
-            assert self._process.stdout is not None
-            with contextlib.suppress(BrokenPipeError):
-                self._process.stdin.close()
-            self._process.stdout.close()
-            self._process.wait()
+        self._stop()
+
+    # -- the lists ----------------------------------------------------------------
+
+    @cached_property
+    def changes(self) -> tuple[Change, ...]:
+        """What differs from HEAD; a rename is a deletion and an addition."""
+        listing = self._git(
+            "diff", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev", "--relative",
+            "--no-ext-diff",
+        )  # fmt: skip
+        fields = plumbing.names_in(listing)
+        found: list[Change] = []
+        for head, path in zip(fields[::2], fields[1::2], strict=True):
+            before, after, old, new, status = head.removeprefix(":").split(" ")
+            old = old if before.startswith("100") else ""
+            found.append(Change(status, path, old, new if after.startswith("100") else ""))
+        return tuple(found)
+
+    @cached_property
+    def files(self) -> dict[str, str]:
+        """The regular files, `{path: blob oid}`, but those in conflict or only announced.
+
+        One whose name is not UTF-8 is left out too; see `undecodable`.
+        """
+        found: dict[str, str] = {}
+        for mode, oid, stage, path in self._entries:
+            if mode.startswith(b"100") and stage == b"0":
+                with contextlib.suppress(UnicodeDecodeError):
+                    found[path.decode()] = oid.decode()
+        if not set(_EMPTY).isdisjoint(found.values()):
+            for name in self._announced():
+                found.pop(name, None)
+        return found
+
+    @cached_property
+    def links(self) -> frozenset[str]:
+        """The symbolic links."""
+        return frozenset(_shown(path) for mode, _, _, path in self._entries if mode == b"120000")
+
+    @cached_property
+    def undecodable(self) -> tuple[str, ...]:
+        """The names that are not UTF-8, their odd bytes as `\\xff`."""
+        paths = (path for *_, path in self._entries if not path.isascii())
+        return tuple(_shown(p) for p in paths if p.decode("utf-8", "replace").encode() != p)
+
+    @cached_property
+    def unmerged(self) -> tuple[str, ...]:
+        """The names that a merge left in conflict."""
+        return tuple(sorted({_shown(p) for _, _, stage, p in self._entries if stage != b"0"}))
+
+    def state(self, folder: str) -> str:
+        """Return what changes whenever a file below ``folder`` does, which ends with `/`."""
+        start = folder.encode()
+        found = hashlib.sha256()
+        for mode, oid, stage, path in self._entries:
+            if path.startswith(start):
+                found.update(b"%s %s %s\t%s\0" % (mode, oid, stage, path))
+        return found.hexdigest()
+
+    @cached_property
+    def _entries(self) -> list[tuple[bytes, bytes, bytes, bytes]]:
+        """Mode, oid, stage and path of all that the index holds."""
+        found: list[tuple[bytes, bytes, bytes, bytes]] = []
+        for entry in self._git("ls-files", "--stage", "-z").split(b"\0"):
+            if entry:
+                head, _, path = entry.partition(b"\t")
+                mode, oid, stage = head.split(b" ")
+                found.append((mode, oid, stage, path))
+        return found
+
+    def _announced(self) -> list[str]:
+        return plumbing.names_in(
+            self._git("diff", "--name-only", "-z", "--diff-filter=A", "--relative", "--no-ext-diff")
+        )
+
+    # -- the contents ----------------------------------------------------------------
+
+    def with_words(self, folder: str, words: Iterable[str]) -> list[str]:
+        """Return the files below ``folder`` that hold one of ``words``.
+
+        What a partial clone has not got is not looked into.
+        """
+        wanted = [w.encode("utf-8", "surrogateescape") for w in words if "\n" not in w]
+        if not wanted:
+            return []
+        patterns = b"".join(word + b"\n" for word in wanted)
+        try:
+            return self._grep("-F", "-f", "-", "--", folder, data=patterns)
+        except KnowError:  # git gives up at the first file that it would have to fetch
+            files = {p: oid for p, oid in self.files.items() if p.startswith(f"{folder}/")}
+            found = zip(files, self.read_all(list(files.values())), strict=True)
+            return [p for p, data in found if data and any(word in data for word in wanted)]
+
+    def with_lines(self, paths: Sequence[str], patterns: Iterable[str]) -> list[str]:
+        """Return those of ``paths`` that have a line like one of ``patterns``."""
+        options = [option for pattern in patterns for option in ("-e", pattern)]
+        found: list[str] = []
+        for start in range(0, len(paths), 500):  # a command line has an end
+            some = [f":(literal){path}" for path in paths[start : start + 500]]
+            found += self._grep(*options, "--", *some)
+        return found
+
+    def _grep(self, *arguments: str, data: bytes | None = None) -> list[str]:
+        options = ("--cached", "--text", "--files-with-matches", "-z")
+        return plumbing.names_in(self._git("grep", *options, *arguments, data=data))
+
+    def read_path(self, path: str) -> bytes | None:
+        """Return the content of a file as the commit will have it; None where it has none."""
+        oid = self.files.get(path)
+        return self.read(oid) if oid else None
 
     def read(self, oid: str) -> bytes | None:
-        """Return a blob, or None where there is none of that id."""
-        if self._process is None:
-            self._process = self._start()
-        stdin, stdout = self._process.stdin, self._process.stdout
+        """Return a blob, or None where this clone has none of that id.
+
+        All are read through one process. Where a partial clone lacks one, that
+        process gives up, and the next blob starts another.
+        """
+        process = self._process or self._start()
+        stdin, stdout = process.stdin, process.stdout
         assert stdin is not None
         assert stdout is not None
-        stdin.write(f"{oid}\n".encode())
-        stdin.flush()
+        try:
+            stdin.write(f"{oid}\n".encode())
+            stdin.flush()
+        except BrokenPipeError:
+            self._stop()
+            return None
         header = stdout.readline().split()
         if len(header) != 3:
+            if not header:
+                self._stop()
             return None
         data = stdout.read(int(header[2]))
         stdout.read(1)
         return data
 
+    def read_all(self, oids: Sequence[str]) -> Iterator[bytes | None]:
+        """Yield many blobs in order; None for one that this clone has not."""
+        return partial.blobs(self.repository, oids)
+
     def _start(self) -> subprocess.Popen[bytes]:
         try:
-            return subprocess.Popen(
-                ["git", "-C", str(self._repository.root), "cat-file", "--batch"],
+            self._process = subprocess.Popen(
+                ["git", "-C", str(self.repository.root), "cat-file", "--batch"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                env=environment(self._repository),
+                stderr=subprocess.DEVNULL,  # of what is not there, which is told by the answer
+                env=plumbing.environment(self.repository) | plumbing.NO_FETCHING,
             )
         except FileNotFoundError as error:
-            raise no_git() from error
+            raise plumbing.no_git() from error
+        return self._process
+
+    def _stop(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            with contextlib.suppress(BrokenPipeError):
+                process.stdin.close()
+            process.stdout.close()
+            process.wait()
+
+    def _git(self, *arguments: str, data: bytes | None = None) -> bytes:
+        expected = (0, 1) if arguments[0] == "grep" else (0,)
+        return plumbing.git(
+            self.repository, *arguments, data=data, for_commit=True, fetching=False,
+            expected=expected,
+        )  # fmt: skip
+
+
+def _shown(path: bytes) -> str:
+    return path.decode("utf-8", "backslashreplace")
+
+
+def repository_of_commit(named: Path | None = None) -> Repository:
+    """Return the knowledge repository that the commit in the making belongs to.
+
+    It lies in the work tree that git is at work in and nowhere else: not around it,
+    not in `KNOW_REPO`, not in the user's configuration. Without ``named`` it is the
+    top, or a folder above this one, or the only one below. Raises
+    NotARepositoryError where that tells none.
+    """
+    if named is not None:
+        return repository_at(find_root(named))
+    here = Path.cwd().resolve()
+    top = repository_at(here).work_tree
+    for folder in (here, *here.parents):
+        if (folder / REPOSITORY_FILE).is_file():
+            return repository_at(folder)
+        if folder == top:
+            break
+    outer = repository_at(top)
+    listing = plumbing.git(outer, "ls-files", "-z", "--", f"*/{REPOSITORY_FILE}", for_commit=True)
+    roots = [os.path.dirname(path) for path in plumbing.names_in(listing)]  # noqa: PTH120
+    found = [root for root in roots if (top / root).is_dir()]
+    if len(found) == 1:
+        return repository_at(top / found[0])
+    raise _not_told(top, found)
+
+
+def _not_told(top: Path, found: Sequence[str]) -> KnowError:
+    """Return the error where a hook cannot tell the repository that it is for."""
+    if not found:
+        return NotARepositoryError(
+            f"{top}: no knowledge repository in this work tree (no {REPOSITORY_FILE})",
+            hint=f"run `know init {top}`, or take the hooks of know out of this repository",
+        )
+    return NotARepositoryError(
+        f"{top}: several knowledge repositories: {', '.join(sorted(found))}",
+        hint="give each a hook of its own, with `args: [--repo, FOLDER]`",
+    )

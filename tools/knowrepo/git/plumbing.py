@@ -23,7 +23,7 @@ from knowrepo.git.layout import Repository
 _KEPT = frozenset({"GIT_SSH", "GIT_SSH_COMMAND", "GIT_ASKPASS", "GIT_EXEC_PATH", "GIT_TRACE"})
 _LOCKED = "another git is at work: run this again when it is done; if it crashed, remove that file"
 # The second is for a git that does not know the first: no way to fetch is allowed.
-_NO_FETCHING = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": ""}
+NO_FETCHING = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": ""}
 _WAITS = (0.05, 0.1, 0.2, 0.4, 0.8)
 
 
@@ -86,7 +86,7 @@ def git(
             input=data,
             stdin=subprocess.DEVNULL if data is None else None,
             capture_output=True,
-            env=env if fetching else env | _NO_FETCHING,
+            env=env if fetching else env | NO_FETCHING,
             check=False,
         )
     except FileNotFoundError as error:
@@ -275,26 +275,6 @@ def contents_in(output: bytes, number: int) -> Iterator[bytes | None]:
         size = int(header[2])
         yield output[position : position + size]
         position += size + 1
-
-
-def staged(repository: Repository, *folders: str) -> list[tuple[str, str, str]]:
-    """Return (path, old blob oid, new blob oid) of what the commit in the making changes.
-
-    The old oid is empty for a file that HEAD does not have. Deletions, symbolic
-    links and submodules are left out.
-    """
-    listing = git(
-        repository, "diff", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev", "--relative",
-        "--no-ext-diff", "--diff-filter=AM", "--", *folders, for_commit=True,
-    )  # fmt: skip
-    fields = listing.split(b"\0")
-    found: list[tuple[str, str, str]] = []
-    for head, path in zip(fields[::2], fields[1::2], strict=False):
-        _, mode, old, new, _ = head.decode().split(" ")
-        if mode.startswith("100"):
-            name = path.decode("utf-8", "surrogateescape")
-            found.append((name, old if old.strip("0") else "", new))
-    return found
 
 
 def in_history(repository: Repository, paths: Sequence[str]) -> list[str]:

@@ -11,34 +11,22 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from knowrepo.config import load_repository_config
 from knowrepo.errors import KnowError
-from knowrepo.git import plumbing
 from knowrepo.git.layout import Repository
 from knowrepo.sessions import growth, store
 from knowrepo.sessions.archive import cleared, exclusively, finish
 from knowrepo.sessions.conflicts import Conflicts
 from knowrepo.sessions.keep import Kept, archived_line
-from knowrepo.sessions.lines import Line, read_lines
+from knowrepo.sessions.lines import read_lines
 from knowrepo.sessions.publish import PUBLISHING, publish, put_in_place
 from knowrepo.sessions.redact import Redactor
 from knowrepo.sessions.redact.settings import redactor_for
+from knowrepo.sessions.secrets import FOLDERS, Found, in_lines, in_text
 from knowrepo.sessions.tracked import session_of
-
-FOLDERS = ("sessions", "concepts")
-
-
-@dataclass(frozen=True, order=True)
-class Found:
-    """A secret in a file: where, and of which kind; ``line`` is 1-based."""
-
-    path: str
-    line: int
-    kind: str
 
 
 def files(repository: Repository, paths: Iterable[Path]) -> list[Path]:
@@ -63,31 +51,9 @@ def scan(repository: Repository, paths: Iterable[Path]) -> Iterator[list[Found]]
         name = shown(repository, path)
         with path.open("rb") as stream:
             if path.suffix == ".jsonl":
-                yield list(_in_lines(name, read_lines(stream), redactor))
+                yield list(in_lines(name, read_lines(stream), redactor))
             else:
-                yield list(_in_text(name, stream.read(), redactor))
-
-
-def scan_staged(repository: Repository) -> Iterator[Found]:
-    """Yield the findings in what the commit in the making changes, not in what HEAD has."""
-    redactor = redactor_for(repository.root)
-    for path, old, new in plumbing.staged(repository, *FOLDERS):
-        *before, after = plumbing.blobs(repository, [oid for oid in (old, new) if oid])
-        if after is None:
-            continue
-        if path.endswith(".jsonl"):
-            known = before[0] or b"" if before else b""
-            yield from _in_lines(path, _new_lines(known, after), redactor)
-        else:
-            yield from _in_text(path, after, redactor)
-
-
-def _new_lines(before: bytes, after: bytes) -> Iterator[Line]:
-    """Yield the lines of ``after`` that ``before`` does not have, by their numbers."""
-    known = set(before.split(b"\n"))
-    lines = after.split(b"\n")
-    # A line that is known is given as an empty one: it keeps its number.
-    return read_lines(b"\n" if line in known else line + b"\n" for line in lines)
+                yield list(in_text(name, stream.read(), redactor))
 
 
 def fix(
@@ -179,20 +145,6 @@ def _clean(
 def _whole(stream: Iterable[bytes]) -> Iterator[bytes]:
     """Yield lines that all end: an archived line is whole, though its newline may be lost."""
     return (raw if raw.endswith(b"\n") else raw + b"\n" for raw in stream)
-
-
-def _in_lines(name: str, lines: Iterable[Line], redactor: Redactor) -> Iterator[Found]:
-    for line in lines:
-        kept = Kept()
-        if not growth.is_marker(line.raw):
-            archived_line(line, kept, redactor)
-        yield from (Found(name, line.number, kind) for kind in kept.redacted.elements())
-
-
-def _in_text(name: str, data: bytes, redactor: Redactor) -> Iterator[Found]:
-    text = data.decode("utf-8", "replace")
-    for start, kind in redactor.findings(text):
-        yield Found(name, text.count("\n", 0, start) + 1, kind)
 
 
 def shown(repository: Repository, path: Path) -> str:

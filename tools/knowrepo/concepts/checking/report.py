@@ -16,6 +16,7 @@ from knowrepo import __version__
 from knowrepo.concepts.checking.codes import CODES, Code
 from knowrepo.concepts.checking.findings import Finding
 from knowrepo.concepts.checking.validate import is_conformant
+from knowrepo.units import count
 
 FORMATS = ("text", "json", "sarif", "github")
 _MOST_ALIKE = 20  # warnings or notices of one code, before the rest is only counted
@@ -42,6 +43,16 @@ def text(found: Sequence[Finding], *, everything: bool) -> tuple[list[str], list
         if number > _MOST_ALIKE and not everything and CODES[code].severity != "error"
     ]
     return lines, left
+
+
+def verdict(found: Sequence[Finding], files: int) -> str:
+    """Return in one line whether the files conform, and how much was found in them."""
+    numbers = ", ".join(
+        count(sum(one.severity == name for one in found), name)
+        for name in ("error", "warning", "notice")
+    )
+    conforms = "conformant" if is_conformant(found) else "not conformant"
+    return f"{conforms}: {numbers} in {count(files, 'file')}"
 
 
 def _shown(path: str) -> str:

@@ -19,42 +19,39 @@ from knowrepo.concepts.checking.gather import symbolic_link
 from knowrepo.concepts.checking.rules import names
 from knowrepo.concepts.checking.tree import ListedTree
 from knowrepo.concepts.checking.validate import check
-from knowrepo.concepts.model import FOLDER
-from knowrepo.git import making, plumbing
-from knowrepo.git.layout import Repository
+from knowrepo.concepts.model import FOLDER, concept_id, is_concept_path
+from knowrepo.git.making import NextCommit
 
 _OF_LINKS = frozenset(
     {"OKF201", "OKF202", "OKF232", "OKF233", "OKF236", "OKF237", "OKF239", "OKF286"}
 )
+_CONCEPT_LINE = re.compile(rb'^\{"concept": ("(?:[^"\\]|\\.)*"), .*$', re.MULTILINE)
 
 
-def check_staged(repository: Repository, *, strict_spec: bool = False) -> tuple[list[Finding], int]:
+def check_staged(commit: NextCommit, *, strict_spec: bool = False) -> tuple[list[Finding], int]:
     """Check what the commit in the making changes; returns the findings and how many files."""
-    changes = making.staged_changes(repository)
-    gone = [path for status, path in changes if status == "D"]
-    changed = {path for status, path in changes if status != "D"}
+    gone = [change.path for change in commit.changes if change.status == "D"]
+    changed = {change.path for change in commit.changes if change.status != "D"}
     mine = {path for path in changed if path.startswith(f"{FOLDER}/")}
     if not mine and not gone:
         return [], 0
-    tracked = plumbing.tracked(repository, for_commit=True)
-    linked = set(plumbing.symbolic_links(repository, ".", for_commit=True))
-    with making.BlobReader(repository) as blobs:
-        tree = ListedTree((*tracked, *linked), lambda path: blobs.read(tracked.get(path, "0" * 40)))
-        files = _read(tree, (path for path in mine & set(tracked) if path.endswith(".md")))
-        found = check(
-            files, tree, strict_spec=strict_spec, whole_bundle=False,
-            titles=_titles(tree, set(files), set(files) | set(gone)),
-        )  # fmt: skip
-        inside = [path for path in tracked if path.startswith(f"{FOLDER}/")]
-        found += names.collisions(inside, mine)
-        others = _read(tree, _may_link_to(repository, gone, tree, set(files)))
-        found += _broken(others, tree, gone)
+    tracked, linked = commit.files, commit.links
+    # What is in conflict is there, though nobody knows yet what it says.
+    tree = ListedTree((*tracked, *linked, *commit.unmerged), commit.read_path)
+    files = _read(tree, (path for path in mine & set(tracked) if path.endswith(".md")))
+    found = check(
+        files, tree, strict_spec=strict_spec, whole_bundle=False,
+        titles=_titles(tree, set(files), set(files) | set(gone)),
+    )  # fmt: skip
+    inside = [path for path in tracked if path.startswith(f"{FOLDER}/")]
+    found += names.collisions(inside, mine)
+    others = _read(tree, _may_link_to(commit, gone, tree, set(files)))
+    found += _broken(others, tree, gone)
     for path in sorted(mine & linked):
-        found += symbolic_link(repository.root, path)
-    odd = set(plumbing.undecodable(repository, FOLDER))
+        found += symbolic_link(commit.repository.root, path)
     found += [
         Finding(path, 1, 1, "OKF208", "the name is not UTF-8; rename the file")
-        for path in sorted(odd & mine)
+        for path in sorted(mine & set(commit.undecodable))
     ]
     return sorted(set(found)), len(files) + len(others)
 
@@ -69,22 +66,21 @@ def _titles(tree: ListedTree, files: set[str], without: set[str]) -> Mapping[str
 
     Most lines of a large tag index are about other folders; those are not taken apart.
     """
-    folders = {posixpath.dirname(path) + "/" for path in files}
-    signs = (re.escape(_in_json(folder.removeprefix(f"{FOLDER}/"))) for folder in folders)
-    is_near = re.compile(b"|".join(sorted(signs)) or b"$^").search
-    lines = (tree.read(tags.TAG_INDEX) or b"").split(b"\n")
-    some = b"\n".join(line for line in lines if not line.startswith(b'{"tag"') and is_near(line))
-    entries = ((tags.concept_path(e.concept), e.title) for e in tags.read_tag_index(some))
-    return {path: title for path, title in entries if path not in without and tree.kind(path)}
+    folders = {posixpath.dirname(path) for path in files}
+    near = {f"{folder}/{name}" for folder in folders for name in tree.names(folder)} - without
+    signs = {_in_json(concept_id(path)) for path in near if is_concept_path(path)}
+    lines = tree.read(tags.TAG_INDEX) or b""
+    some = b"\n".join(line[0] for line in _CONCEPT_LINE.finditer(lines) if line[1] in signs)
+    return {tags.concept_path(e.concept): e.title for e in tags.read_tag_index(some)}
 
 
-def _in_json(folder: str) -> bytes:
-    """Return how an id of a concept in a folder begins in a line of the tag index."""
-    return json.dumps(folder, ensure_ascii=False)[:-1].encode("utf-8", "surrogatepass")
+def _in_json(concept: str) -> bytes:
+    """Return how the id of a concept stands in a line of the tag index."""
+    return json.dumps(concept, ensure_ascii=False).encode("utf-8", "surrogatepass")
 
 
 def _may_link_to(
-    repository: Repository, gone: list[str], tree: ListedTree, without: set[str]
+    commit: NextCommit, gone: list[str], tree: ListedTree, without: set[str]
 ) -> Iterator[str]:
     """Yield the files of the bundle in which the name of something removed stands."""
     words: set[str] = set()
@@ -98,7 +94,7 @@ def _may_link_to(
         while folder and not tree.kind(folder):  # the last file of it went
             words |= _spellings(posixpath.basename(folder))
             folder = posixpath.dirname(folder)
-    for path in making.with_words(repository, FOLDER, sorted(words)):
+    for path in commit.with_words(FOLDER, sorted(words)):
         if path.endswith(".md") and path not in without:
             yield path
 

@@ -133,6 +133,8 @@ class AskedTree:
 
 def folded(name: str) -> str:
     """Return a name as a file system takes it that knows neither case nor encodings of accents."""
+    if name.isascii():
+        return name.lower()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFD", name).casefold())
 
 

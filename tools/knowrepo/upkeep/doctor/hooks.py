@@ -14,6 +14,8 @@ from knowrepo.upkeep.doctor.check import Found, listed, ok, warn
 
 CONFIGURATION = ".pre-commit-config.yaml"
 IDS = ("know-check", "know-tags", "know-scan")
+TOGETHER = "know-commit"
+"""What does the work of all three."""
 _STAGES = {"know-sweep": "post-commit"}
 _INSTALL = "`pre-commit install`, in every clone; it comes with `knowrepo[hooks]`"
 
@@ -23,7 +25,7 @@ def configured(here: Repository) -> Found:
     ids = _ids(here)
     if ids is None:
         return warn(f"no {CONFIGURATION}: commits are not checked", "`know init` makes one")
-    missing = [name for name in IDS if name not in ids]
+    missing = [name for name in IDS if not ids & {name, TOGETHER}]
     if missing:
         return warn(
             f"{CONFIGURATION} does not name {listed(missing)}",

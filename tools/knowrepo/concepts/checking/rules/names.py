@@ -43,9 +43,11 @@ def collisions(paths: Iterable[str], wanted: Iterable[str] | None = None) -> Ite
     With ``wanted``, only those of these paths.
     """
     spellings: dict[str, dict[str, str]] = defaultdict(dict)
+    seen: set[str] = set()
     for path in sorted(paths):
         part = path
-        while part:
+        while part and part not in seen:  # what is above was seen with it
+            seen.add(part)
             spellings[folded(part)].setdefault(part, path)
             part = part.rpartition("/")[0]
     chosen = None if wanted is None else set(wanted)

@@ -1,0 +1,156 @@
+"""What is generated, for the commit in the making: as git's index has the concepts.
+
+Owns what the hook looks at and what it may write. It looks at git's index alone, so
+that edits which are not staged count for nothing, whoever runs the hook. It writes
+the generated files of the work tree, and no other; a file there that a person wrote
+stays. Staging is left to the person who commits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from knowrepo.concepts import bundle, conflicts, tags
+from knowrepo.concepts.bundle import Generated
+from knowrepo.concepts.facts import Facts
+from knowrepo.concepts.model import FOLDER, Concept, is_concept_path, placed, read_concept
+from knowrepo.errors import KnowError
+from knowrepo.git.making import NextCommit
+
+
+def generated_files(commit: NextCommit) -> list[Generated]:
+    """Say what each generated file of the commit should hold and whether it does.
+
+    Raises KnowError while concepts are in conflict.
+    """
+    bundle.refuse_any_of(commit.unmerged)
+    known = {path for path in commit.files if path.startswith(f"{FOLDER}/")}
+    with Facts(commit.repository, "concepts") as facts:
+        concepts = _concepts(commit, known, facts)
+        present = _present(commit, known, facts)
+    present |= _untracked(commit, concepts, known)
+    unsettled = conflicts.indexes(commit.repository, commit.unmerged)
+    return bundle.compared(concepts, present, known, unsettled=unsettled)
+
+
+def write_generated(commit: NextCommit) -> list[Generated]:
+    """Bring the work tree to what the commit should hold; returns all files as they stood.
+
+    Returns none where the commit has the very files for which all was right before, as
+    most commits have that change no concept.
+    """
+    repository = commit.repository
+    repository.inside(repository.concepts)
+    state = commit.state(f"{FOLDER}/")
+    with Facts(repository, "generated") as right:
+        if right.get(state) and not commit.unmerged:
+            return []
+        files = generated_files(commit)
+        if not any(file.is_wrong or file.stale for file in files):
+            right.put(state, True)
+    for file in files:
+        there = _there(repository.root / file.path) if file.stale else None
+        if file.stale and _is_ours(file, there) and there != (None if file.gone else file.content):
+            bundle.put(repository, file)
+    return files
+
+
+def _is_ours(file: Generated, there: bytes | None) -> bool:
+    """Say whether a file of the work tree may be replaced: no person has written it anew."""
+    return there is None or file.path == tags.TAG_INDEX or tags.is_generated(there)
+
+
+def _present(commit: NextCommit, known: set[str], facts: Facts) -> dict[str, bytes]:
+    """Return the indexes that git tracks, and the tag index; of a person's one, nothing.
+
+    A bundle may hold many of those. They are only to be known for what they are.
+    """
+    indexes = [path for path in known if tags.index_folder(path) is not None]
+    found = dict.fromkeys(indexes, b"")
+    read = [path for path in indexes if facts.get(_index_key(commit, path)) is not False]
+    read += [tags.TAG_INDEX] if tags.TAG_INDEX in known else []
+    contents = commit.read_all([commit.files[path] for path in read])
+    for path, data in zip(read, contents, strict=True):
+        if data is None:
+            raise _not_here(path)
+        found[path] = _with_lf(data)
+        if path != tags.TAG_INDEX and not tags.is_generated(found[path]):
+            facts.put(_index_key(commit, path), False)
+    return found
+
+
+def _index_key(commit: NextCommit, path: str) -> str:
+    """Return under which name it is kept that a person wrote an index."""
+    return f"{commit.files[path]} index"
+
+
+def _untracked(
+    commit: NextCommit, concepts: Iterable[Concept], known: set[str]
+) -> dict[str, bytes]:
+    """Return the files that git does not know and that lie where a generated one may."""
+    nearest = {concept.path.rpartition("/")[0]: concept for concept in concepts}
+    places = {path for concept in nearest.values() for path in tags.indexes_above(concept)}
+    found: dict[str, bytes] = {}
+    for path in {tags.INDEX, tags.TAG_INDEX, *places} - known:
+        data = _there(commit.repository.root / path)
+        if data is not None:
+            found[path] = data
+    return found
+
+
+def _there(full: Path) -> bytes | None:
+    return _with_lf(full.read_bytes()) if full.is_file() else None
+
+
+def _with_lf(data: bytes) -> bytes:
+    """Return the same content, where git wrote CRLF on checkout or was given it."""
+    return data.replace(b"\r\n", b"\n")
+
+
+def _concepts(commit: NextCommit, known: Iterable[str], facts: Facts) -> list[Concept]:
+    """Return the concepts, without their bodies; a blob that was read before is not read again."""
+    paths = sorted(path for path in known if is_concept_path(path))
+    found = {path: bundle.from_facts(facts.get(commit.files[path]), path) for path in paths}
+    unknown = [path for path in paths if found[path] is None]
+    contents = commit.read_all([commit.files[path] for path in unknown])
+    missing: list[str] = []
+    for path, data in zip(unknown, contents, strict=True):
+        if data is None:
+            missing.append(path)
+        else:
+            concept = replace(read_concept("", data), body="")
+            facts.put(commit.files[path], bundle.to_facts(concept))
+            found[path] = placed(concept, path)
+    return [one for one in (found | _as_committed(commit, missing)).values() if one is not None]
+
+
+def _as_committed(commit: NextCommit, missing: Collection[str]) -> dict[str, Concept | None]:
+    """Return concepts whose files a partial clone lacks, as the tag index has them.
+
+    Raises KnowError where it has one not: then nobody here knows what the file says.
+    """
+    if not missing:
+        return {}
+    data = commit.read_path(tags.TAG_INDEX) or b""
+    entries = {tags.concept_path(entry.concept): entry for entry in tags.read_tag_index(data)}
+    changed = {change.path for change in commit.changes}
+    found: dict[str, Concept | None] = {}
+    for path in missing:
+        entry = entries.get(path)
+        if entry is None or path in changed:
+            raise _not_here(path)
+        found[path] = Concept(
+            id=entry.concept, path=path, type=entry.type, title=entry.title,
+            description=entry.description, tags=entry.tags, aliases=entry.aliases,
+            status=entry.status, date=entry.date, superseded_by="", stale_after="", body="",
+        )  # fmt: skip
+    return found
+
+
+def _not_here(path: str) -> KnowError:
+    return KnowError(
+        f"{path}: this partial clone has not got it, so what is generated cannot be known",
+        hint="`git sparse-checkout add concepts`, or `git fetch --refetch --no-filter`, brings it",
+    )
