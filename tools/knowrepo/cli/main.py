@@ -17,7 +17,9 @@ from knowrepo import __version__
 from knowrepo.cli import (
     archive,
     bench,
+    blame,
     check,
+    diff,
     distill,
     doctor,
     evaluate,
@@ -26,6 +28,7 @@ from knowrepo.cli import (
     gc,
     git_calls,
     graph,
+    history,
     hooks,
     index,
     init,
@@ -69,6 +72,9 @@ _PARTS: dict[str, dict[str, tuple[Any, str]]] = {
     "Looking up": {
         "recall": (recall.recall, "Look something up in concepts and sessions."),
         "eval": (evaluate.evaluate, "Ask the questions that this repository must answer."),
+        "history": (history.history, "Say what commits did to a concept, through renames."),
+        "blame": (blame.blame, "Say who or what brought each statement of a concept."),
+        "diff": (diff.diff, "Say what became of the knowledge between two revisions."),
         "stats": (stats.stats, "Sum up sessions, tokens, tools and projects over time."),
         "sql": (sql.sql, "Query catalog, vectors and archived lines by SQL, read only."),
     },
