@@ -18,6 +18,9 @@ from knowrepo.git.layout import Repository
 
 _OID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _RENAMES = ("--find-renames=50%", "-l1000")
+# A file that orders a user's own diffs may not even be there. `-O` does not reach the search
+# for renames of `--follow`.
+_IN_ORDER = ("-c", "diff.orderFile=/dev/null")
 _BY_DAY = "of a day: git rev-list -1 --before=2026-05-31 HEAD"
 
 
@@ -177,7 +180,7 @@ def changed(repository: Repository, old: str, new: str, *folders: str) -> list[C
 
     In a partial clone that lacks contents, a rename is told as one file gone and one new.
     """
-    compare = ("diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-ext-diff")
+    compare = (*_IN_ORDER, "diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-ext-diff")
     between = (old, new, "--", *(_from_top(repository, folder) for folder in folders))
     try:
         output = plumbing.git(repository, *compare, *_RENAMES, *between, fetching=False)
@@ -220,46 +223,56 @@ def _one(head: bytes, fields: Iterator[bytes]) -> Changed:
 
 
 class Step(NamedTuple):
-    """What a commit did to a file; ``change`` is None for a merge, which git does not compare."""
+    """What a commit did to a file; a merge only where its result is that of no parent.
+
+    Then the change is told against the first parent.
+    """
 
     commit: Commit
-    parent: str
-    change: Changed | None
+    change: Changed
+    merged: bool = False
 
 
-def steps(repository: Repository, path: str, *, most: int = 0) -> list[Step]:
+def steps(repository: Repository, path: str) -> list[Step]:
     """Return the commits of HEAD that changed a file, through renames, newest first."""
     if not plumbing.has_commits(repository):
         return []
-    limit = [f"-n{most}"] if most else []
     walk = (
-        "log", "--follow", "--root", "--raw", "--no-abbrev", "-z", *_RENAMES, "--no-ext-diff",
-        "--no-show-signature", "--no-notes", "--no-relative", "--encoding=UTF-8", *limit,
-        f"--format=%x01{_FIELDS}%x00%P", "HEAD", "--", _from_top(repository, path),
+        *_IN_ORDER, "log", "--follow", "--root", "-c", "--raw", "--no-abbrev", "-z", *_RENAMES,
+        "--no-ext-diff", "--no-show-signature", "--no-notes", "--no-relative",
+        "--encoding=UTF-8", f"--format=%x01{_FIELDS}", "HEAD", "--", _from_top(repository, path),
     )  # fmt: skip
     try:
         output = plumbing.git(repository, *walk, fetching=False)
     except KnowError as error:
         raise lacking(path, error) from error
-    found: list[Step] = []
-    fields = iter(output.split(b"\0"))
+    return [
+        step._replace(change=_placed(repository, step.change))
+        for step in _steps(iter(output.split(b"\0")))
+    ]
+
+
+def _steps(fields: Iterator[bytes]) -> Iterator[Step]:
+    commit = None
     for raw in fields:
         field = raw.strip(b"\n")
         if field.startswith(b"\x01"):
             commit = _read([field[1:], *(next(fields) for _ in range(3))])
-            parents = next(fields).decode().split()
-            found.append(Step(commit, parents[0] if parents else "", None))
-        elif field.startswith(b":"):
-            found[-1] = found[-1]._replace(change=_placed(repository, _one(field, fields)))
-    return found
+        elif commit and field.startswith(b"::"):
+            yield Step(commit, _combined(field, fields), merged=True)
+        elif commit and field.startswith(b":"):
+            yield Step(commit, _one(field, fields))
 
 
-def blob_at(repository: Repository, commit: str, path: str) -> str:
-    """Return the blob oid of a file in a commit; '' where there is none."""
-    where = (f"{commit}:{_inside(repository)}", "--", path)
-    listing = plumbing.git(repository, "ls-tree", "-z", "--full-tree", *where, fetching=False)
-    head, _, _ = listing.partition(b"\t")
-    return head.split(b" ")[2].decode() if head.startswith(b"100") else ""
+def _combined(head: bytes, fields: Iterator[bytes]) -> Changed:
+    """Read the raw entry of a merge: modes and blobs of all parents, then its own."""
+    words = head.lstrip(b":").decode().split(" ")
+    sides = len(words) // 2
+    path = next(fields).decode("utf-8", "backslashreplace")
+    old, new = words[sides], words[2 * sides - 1]
+    was = old if words[0].startswith("100") else ""
+    is_ = new if words[sides - 1].startswith("100") else ""
+    return Changed(path if was else "", path if is_ else "", was, is_)
 
 
 def dates(repository: Repository, commit: str, folder: str) -> dict[str, str]:

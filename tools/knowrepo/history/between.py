@@ -18,9 +18,6 @@ from knowrepo.git import partial, revisions
 from knowrepo.git.layout import Repository
 from knowrepo.git.revisions import Changed, Range
 from knowrepo.history.versions import Version, differences, version
-from knowrepo.index.chunk import project_name
-from knowrepo.sessions.lines import read_lines
-from knowrepo.sessions.readers import reader_of
 from knowrepo.sessions.tracked import session_of
 
 Kind = Literal["added", "changed", "superseded", "deprecated", "renamed", "removed"]
@@ -162,6 +159,11 @@ def _projects(repository: Repository, changes: list[Changed]) -> dict[str, str]:
 
 
 def _project(agent: str, content: bytes) -> str:
+    # All readers take longer to import than a comparison without sessions takes.
+    from knowrepo.index.chunk import project_name
+    from knowrepo.sessions.lines import read_lines
+    from knowrepo.sessions.readers import reader_of
+
     reader = reader_of(agent)
     if reader is None:
         return UNKNOWN

@@ -7,9 +7,10 @@ its path.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from knowrepo.concepts import naming
 from knowrepo.concepts.model import FOLDER, is_concept_path, read_concept, successor
@@ -59,19 +60,19 @@ def trace(repository: Repository, name: str, *, most: int = 0) -> Trace:
     Raises KnowError where there is no such concept, nor ever was one at that path.
     """
     path = find(repository, name)
-    steps = revisions.steps(repository, path, most=most)
-    contents = _contents(repository, _compared(repository, path, steps))
+    steps = revisions.steps(repository, path)
+    contents = _read(repository, steps[: most or None])
     events = tuple(_events(contents))
     full = repository.root / path
     data = full.read_bytes() if full.is_file() and not full.is_symlink() else None
     current = read_concept(path, data) if data is not None else None
-    last = next((new for *_, new in contents if new is not None), None)
+    last = next((one.new or one.old for one in contents if one.new or one.old), None)
     concept = current or read_concept(path, last or b"")
     after = successor(concept)
     return Trace(
         path, concept.title, events, after if after != path else "",
         tuple(superseded_by(repository, path)),
-        _uncommitted(path, contents[0][3] if contents else None, data),
+        _uncommitted(path, contents[0].new if contents else None, data),
         history.is_shallow(repository),
     )  # fmt: skip
 
@@ -93,37 +94,27 @@ def _was_there(repository: Repository, path: str) -> bool:
     parts = PurePosixPath(path).parts
     if not is_concept_path(path) or ".." in parts or "\0" in path:
         return False
-    return bool(revisions.steps(repository, path, most=1))
+    return bool(revisions.steps(repository, path))
 
 
-_Compared = tuple[Step, str, str, str, str]  # step, old path, new path, old oid, new oid
-_Content = tuple[Step, tuple[str, str], bytes | None, bytes | None]
+class _Read(NamedTuple):
+    """A step with the contents before and after; None for none, or one that is not here."""
+
+    step: Step
+    old: bytes | None
+    new: bytes | None
 
 
-def _compared(repository: Repository, path: str, steps: Iterable[Step]) -> list[_Compared]:
-    """Return which blobs each step is about; of a merge those of its first parent and its own."""
-    found: list[_Compared] = []
-    for step in steps:
-        if step.change is not None:
-            one = step.change
-            found.append((step, one.old_path, one.path, one.old, one.new))
-            path = one.old_path or one.path or path
-        else:
-            old, new = (
-                revisions.blob_at(repository, c, path) for c in (step.parent, step.commit.oid)
-            )
-            if old != new:
-                found.append((step, path, path, old, new))
-    return found
+def _read(repository: Repository, steps: Sequence[Step]) -> list[_Read]:
+    changes = [step.change for step in steps]
+    oids = list(dict.fromkeys(oid for one in changes for oid in (one.old, one.new) if oid))
+    contents = dict(zip(oids, partial.blobs(repository, oids), strict=True))
+    return [
+        _Read(step, contents.get(step.change.old), contents.get(step.change.new)) for step in steps
+    ]
 
 
-def _contents(repository: Repository, compared: list[_Compared]) -> list[_Content]:
-    oids = list(dict.fromkeys(oid for *_, old, new in compared for oid in (old, new) if oid))
-    read: Mapping[str, bytes | None] = dict(zip(oids, partial.blobs(repository, oids), strict=True))
-    return [(s, (p, q), read.get(old), read.get(new)) for s, p, q, old, new in compared]
-
-
-def _events(contents: Iterable[_Content]) -> Iterable[Event]:
+def _events(read: Iterable[_Read]) -> Iterator[Event]:
     parsed: dict[bytes, Version] = {}
 
     def at(path: str, data: bytes) -> Version:
@@ -131,8 +122,9 @@ def _events(contents: Iterable[_Content]) -> Iterable[Event]:
             parsed[data] = version(path, data)
         return parsed[data]
 
-    for step, (before, after), old, new in contents:
-        kind = _kind(step, before, after)
+    for step, old, new in read:
+        kind = _kind(step)
+        before, after = step.change.old_path, step.change.path
         if new is None:
             unknown = kind != "removed"  # a partial clone has the name, not the content
             yield Event(step.commit, kind, after or before, changes=("content not here",) * unknown)
@@ -145,13 +137,14 @@ def _events(contents: Iterable[_Content]) -> Iterable[Event]:
         )  # fmt: skip
 
 
-def _kind(step: Step, before: str, after: str) -> str:
-    if step.change is None:
+def _kind(step: Step) -> str:
+    before, after = step.change.old_path, step.change.path
+    if not after:
+        return "removed"
+    if step.merged:
         return "merged"
     if not before:
         return "added"
-    if not after:
-        return "removed"
     return "renamed" if before != after else "changed"
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from knowrepo.concepts.document import parse
-from knowrepo.concepts.model import Concept, from_document, title_of
+from knowrepo.concepts.model import Concept, from_document
 from knowrepo.units import shorten
 
 _LONGEST = 60
@@ -56,7 +56,7 @@ def differences(old: Version, new: Version) -> list[str]:
 def _front(old: Version, new: Version) -> Iterator[str]:
     before, after = old.concept, new.concept
     for name in ("title", "type", "status", "superseded_by"):
-        was, is_ = _value(before, name), _value(after, name)
+        was, is_ = _value(old, name), _value(new, name)
         if was != is_:
             yield f"{name} {_short(was)} -> {_short(is_)}"
     if before.description != after.description:
@@ -77,10 +77,11 @@ def _front(old: Version, new: Version) -> Iterator[str]:
             yield _name(key)
 
 
-def _value(concept: Concept, name: str) -> str:
+def _value(one: Version, name: str) -> str:
     """Return a value as it is told; a title that only the file's name gives is none."""
-    value = str(getattr(concept, name))
-    return "" if name == "title" and value == title_of(concept.path) else value
+    if name == "title" and not isinstance(one.front.get("title"), str):
+        return ""
+    return str(getattr(one.concept, name))
 
 
 def _name(key: object) -> str:
