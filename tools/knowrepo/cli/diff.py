@@ -20,7 +20,7 @@ _FORMATS = ("text", "json", "md")
 def diff(
     revisions: Annotated[
         str,
-        typer.Argument(metavar="[A..B]", help="Two revisions of git, or one.", show_default=False),
+        typer.Argument(metavar="A..B", help="Two revisions of git, or one.", show_default=False),
     ] = "",
     format_: Annotated[
         str, typer.Option("--format", metavar="FORMAT", help="`text`, `json` or `md`.")
