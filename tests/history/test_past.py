@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
 
 import pytest
 
-from helpers import SESSION, assistant, concept, git, make_repository, transcript, user, write
+from helpers import (
+    SESSION,
+    WordEmbedder,
+    assistant,
+    concept,
+    git,
+    make_repository,
+    transcript,
+    user,
+    write,
+)
 from knowrepo.git.layout import repository_at
 from knowrepo.history import past
 from knowrepo.index.build import refresh
+from knowrepo.index.catalog import Catalog
+from knowrepo.index.fill import embed, pending_texts
+from knowrepo.index.vectors import VectorStore
+from knowrepo.recall import route
+from knowrepo.recall.then import Then
 from knowrepo.sessions.archive import archive
 
 
@@ -202,3 +218,56 @@ def test_knowledge_in_a_folder_of_a_repository_is_that_folders(tmp_path, know, m
 def test_it_leaves_no_line_in_the_log(know, repository, two):
     know("recall", "--at", "HEAD~1", "jump")
     assert not (repository.logs / "recall.jsonl").exists()
+
+
+def test_meaning_counts_where_vectors_of_the_texts_of_then_are_there(repository, two):
+    embedder = WordEmbedder()
+    store = VectorStore(repository.vectors, embedder.fingerprint)
+    git(repository.root, "checkout", "-q", "HEAD~1")
+    refresh(repository)
+    with Catalog.open(repository.catalog) as catalog:
+        embed(pending_texts(catalog, store), store, embedder)
+    git(repository.root, "checkout", "-q", "main")
+    then = Then(repository, "HEAD~1")
+    query = "which of them jump far over there"
+    asked = {"embedder": embedder, "opener": then.opener}
+    answer = then.told(route.recall(repository, query, **asked))
+    assert (answer.route, answer.pending) == ("hybrid", 0)
+    assert answer.hits[0].path == "concepts/gone.md"
+    then.close()
+    now = Then(repository, "HEAD")
+    asked = {"embedder": embedder, "opener": now.opener}
+    answer = now.told(route.recall(repository, query, **asked))
+    assert answer.pending == 0
+    assert answer.notes == ["2 texts of then have no vector; words speak for them"]
+    assert "concepts/gone.md" not in {hit.path for hit in answer.hits}
+    now.close()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_any_revision_answers_as_a_catalog_made_of_it_alone(repository, at, tmp_path, seed):
+    choose = random.Random(seed)
+    words = "wombat koala echidna numbat quoll bilby".split()
+    for day in range(1, 8):
+        for _ in range(3):
+            path = f"concepts/{choose.choice('abcdef')}.md"
+            if choose.random() < 0.3 and (repository.root / path).exists():
+                (repository.root / path).unlink()
+            else:
+                title, tag, told = (choose.choice(words) for _ in range(3))
+                write(repository, path, concept(title, tags=[tag], body=told), stage=False)
+        write(repository, "concepts/day.md", concept(f"Day {day}"), stage=False)
+        at(f"2026-05-0{day}")
+    refresh(repository)
+    for back in (0, 2, 5):
+        git(tmp_path, "clone", "-q", str(repository.root), f"clone{back}")
+        alone = repository_at(tmp_path / f"clone{back}")
+        git(alone.root, "reset", "-q", "--hard", f"HEAD~{back}")
+        then = Then(repository, f"HEAD~{back}")
+        for query in [*words, *(f"tag:{word}" for word in words), "type:Decision"]:
+            past_hits = route.recall(repository, query, limit=50, opener=then.opener).hits
+            own_hits = route.recall(alone, query, limit=50).hits
+            assert {(hit.uid, hit.title) for hit in past_hits} == {
+                (hit.uid, hit.title) for hit in own_hits
+            }, query
+        then.close()
