@@ -119,6 +119,21 @@ def test_sessions_are_counted_by_project(know, repository, at, tmp_path):
     assert "- alpha: 1 grown" in know("diff", "HEAD~1", "--format", "md").out
 
 
+def test_a_project_that_is_noted_beside_a_session_is_the_sessions(know, repository, at, tmp_path):
+    write(repository, "concepts/a.md", concept("A"))
+    at("2026-05-01")
+    list(archive(repository, [transcript(tmp_path / "one", [user("numbats", 1, cwd="/w/x")])]))
+    note = json.dumps({"name": "tool", "project": "example.org/team/tool"})
+    write(repository, f"sessions/claude/{SESSION}.project", note)
+    at("2026-05-02")
+    assert know("diff", "HEAD~1").out == "sessions\n  tool: 1 session added\n"
+    git(repository.root, "rm", "-rq", "sessions")
+    at("2026-05-03")
+    assert know("diff", "HEAD~1").out == "sessions\n  tool: 1 removed\n"
+    asked = ("recall", "--at", "HEAD~1", "--json", "--project", "example.org/team/tool", "numbats")
+    assert len(json.loads(know(*asked).out)["hits"]) == 1
+
+
 def test_what_does_not_differ_says_so_and_is_no_failure(know, repository, at):
     write(repository, "concepts/a.md", concept("A"))
     at("2026-05-01")

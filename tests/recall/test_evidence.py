@@ -119,13 +119,28 @@ def test_a_filter_comes_before_any_cut(catalog, monkeypatch):
     assert {document.kind for document in documents.values()} == {"session"}
 
 
-def test_words_that_stand_everywhere_are_counted_in_what_is_put_forward(catalog, monkeypatch):
+def test_of_common_words_the_places_are_read_in_what_is_put_forward(catalog, monkeypatch):
     whole = by_title(catalog, ask(catalog, "rollback journal"))
     monkeypatch.setattr(evidence, "MOST_OCCURRENCES", 1)
     found = by_title(catalog, ask(catalog, "rollback journal"))
     assert found.keys() == whole.keys()
     assert found["Other"].coverage == 1.0
     assert found["Other"].together > 0
+
+
+def test_a_word_in_most_chunks_says_nothing_beside_one_that_tells_them_apart(
+    catalog, repository, monkeypatch
+):
+    for number in range(9):
+        write(repository, f"concepts/n{number}.md", concept(f"N{number}", body="journal"))
+    refresh(repository)
+    with Catalog.open(repository.catalog) as changed:
+        monkeypatch.setattr(evidence, "MOST_OCCURRENCES", 9)
+        assert by_title(changed, ask(changed, "rollback journal")).keys() == {
+            "Rollback journals", "Other", "Far",
+        }  # fmt: skip
+        alone = by_title(changed, ask(changed, "journal"))
+    assert {f"N{number}" for number in range(9)} < alone.keys()
 
 
 @pytest.mark.parametrize("most", [20_000, 1])

@@ -93,10 +93,10 @@ def check(
         fixable: set[Finding] = set()
     else:
         here = repository(repo)
-        found, fixable, files = _of_repository(
+        found, fixable, files = of_repository(
             here, paths or [], strict_spec=strict_spec, mending=form == "json"
         )
-        prefix = _prefix(here)
+        prefix = prefix_of(here)
     report(found, files, form=form, prefix=prefix, everything=everything, fixable=fixable)
     if bundle is None and not paths and form == "text":
         mention_drafts(here)
@@ -186,7 +186,7 @@ def _explain(name: str) -> None:
     show(explain(code))
 
 
-def _of_repository(
+def of_repository(
     repo: Repository, paths: list[Path], *, strict_spec: bool, mending: bool
 ) -> tuple[list[Finding], set[Finding], int]:
     """Return the findings, those that a fix mends if ``mending``, and how many files there are."""
@@ -230,7 +230,7 @@ def _of_bundle(
     return sorted({*found, *one.found}), len(one.files), ""
 
 
-def _prefix(repo: Repository) -> str:
+def prefix_of(repo: Repository) -> str:
     """Return what a code host puts before our paths: it counts from the top of the work tree."""
     inside = repo.root.relative_to(repo.work_tree).as_posix()
     return "" if inside == "." else f"{inside}/"

@@ -174,8 +174,8 @@ def _sessions(
     here: Repository, given: list[str], since: str, agent: str, project: str
 ) -> list[Archived]:
     """Return the sessions to look at, each with a file of its own."""
-    from knowrepo.index.chunk import project_name
     from knowrepo.sessions.listing import find, glance, resolve
+    from knowrepo.sessions.origin import origin_of
 
     if given and (since or agent or project):
         raise UsageError("name sessions, or choose them with --since, --agent or --project")
@@ -190,7 +190,8 @@ def _sessions(
     return [
         one
         for one, told in facts
-        if project in ("", project_name(told.project)) and told.date >= since
+        if told.date >= since
+        and (not project or origin_of(here.sessions, one.place, told.project).answers(project))
     ]
 
 

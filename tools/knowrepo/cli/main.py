@@ -19,6 +19,7 @@ from knowrepo.cli import (
     bench,
     blame,
     check,
+    ci,
     diff,
     distill,
     doctor,
@@ -101,6 +102,7 @@ _PARTS: dict[str, dict[str, tuple[Any, str]]] = {
     },
     "Keeping concepts": {
         "check": (check.check, "Check them against OKF v0.2, and mend what is safe."),
+        "ci": (ci.ci, "Check what a pull request must hold, and sum it up."),
         "accept": (lifecycle.accept, "Make drafts stable."),
         "supersede": (lifecycle.supersede, "Deprecate a concept and name what holds instead."),
         "deprecate": (lifecycle.deprecate, "Mark a concept as no longer current."),

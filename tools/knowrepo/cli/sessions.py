@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from knowrepo.git.layout import Repository
     from knowrepo.index.catalog import Document
     from knowrepo.sessions.listing import Archived
+    from knowrepo.sessions.origin import Origin
 
 JSON_VERSION = 1
 _SORTS = ("date", "size", "title")
@@ -41,7 +42,7 @@ class _Row(NamedTuple):
     session: Archived
     date: str
     title: str
-    project: str  # the name of its folder
+    origin: Origin
 
 
 def sessions(
@@ -82,7 +83,7 @@ def sessions(
     rows = [
         row
         for row in _rows(here, (session for session in found if agent in ("", session.agent)))
-        if project in ("", row.project) and row.date >= since
+        if row.origin.answers(project) and row.date >= since
         if row.date[: len(until)] <= until and (row.date or not until)
     ]
     _sort(rows, sort)
@@ -99,21 +100,23 @@ def sessions(
 
 def _rows(here: Repository, found: Iterable[Archived]) -> Iterator[_Row]:
     """Sum sessions up: from the catalog where it knows them as they are, else by a look at each."""
-    from knowrepo.index.chunk import project_name
     from knowrepo.sessions.listing import glance
+    from knowrepo.sessions.origin import Origin, origin_of
     from knowrepo.sessions.readers import reader_of
 
     known = _catalogued(here)
     for session in found:
         document = known.get(session.name)
         if reader_of(session.agent) is None:
-            yield _Row(session, "", f"(no reader for {session.agent} here)", "")
+            yield _Row(session, "", f"(no reader for {session.agent} here)", Origin())
         elif document is not None and _is_current(document, session):
-            yield _Row(session, document.date, document.title, document.project)
+            origin = Origin(document.project, document.identity)
+            yield _Row(session, document.date, document.title, origin)
         else:
             facts = glance(session)
             title = shorten(facts.title, LONGEST_TITLE) or session.id
-            yield _Row(session, facts.date, title, project_name(facts.project))
+            origin = origin_of(here.sessions, session.place, facts.project)
+            yield _Row(session, facts.date, title, origin)
 
 
 def _catalogued(here: Repository) -> dict[str, Document]:
@@ -135,7 +138,7 @@ def _is_current(document: Document, session: Archived) -> bool:
         found = session.path.stat()
     except OSError:
         return False
-    same = document.stamp == f"{found.st_size}.{found.st_mtime_ns}"
+    same = document.stamp.partition("@")[0] == f"{found.st_size}.{found.st_mtime_ns}"
     return same and found.st_size == session.size  # one file, not several parts
 
 
@@ -156,7 +159,7 @@ def _show_table(rows: list[_Row], names: dict[str, str]) -> None:
             row.date[:10].ljust(10),
             size(row.session.whole_size).rjust(8),
             names[row.session.name],
-            row.project,
+            row.origin.name,
         )
         for row in rows
     ]
@@ -174,7 +177,7 @@ def _show_table(rows: list[_Row], names: dict[str, str]) -> None:
 def _show_lines(rows: list[_Row]) -> None:
     for row in rows:
         session = row.session
-        cells = (row.date[:10], session.whole_size, session.name, row.project)
+        cells = (row.date[:10], session.whole_size, session.name, row.origin.name)
         show("\t".join([*map(_cell, cells), str(session.sub_agents), _cell(row.title)]))
 
 
@@ -191,7 +194,7 @@ def _show_json(rows: list[_Row]) -> None:
             "path": f"sessions/{row.session.name}.jsonl",
             "date": row.date,
             "title": row.title,
-            "project": row.project,
+            "project": row.origin.name,
             "size": row.session.whole_size,
             "sub_agents": row.session.sub_agents,
         }

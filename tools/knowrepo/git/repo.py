@@ -21,6 +21,7 @@ from knowrepo.errors import KnowError, NotARepositoryError
 if TYPE_CHECKING:
     import git
 
+_SHARED_URL = re.compile(r"(?!(?i:file):)(?:[A-Za-z][A-Za-z0-9+.-]*://|[^/\\:]{2,}:)")
 _ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|[^/\\]+:|[/\\]")
 
 
@@ -35,6 +36,19 @@ class ProjectIdentity:
 
     identity: str
     path: Path
+
+
+@dataclass(frozen=True)
+class SharedIdentity:
+    """What a project is called wherever it is cloned: no path of this machine is in it.
+
+    ``identity`` is the URL of the remote without credentials, else `commit:` and the
+    first commit; ``name`` is the last part of the remote, else the folder of the main
+    work tree. Both are empty where git knows nothing that another clone would know.
+    """
+
+    identity: str = ""
+    name: str = ""
 
 
 def require_git() -> None:
@@ -76,23 +90,55 @@ def identify_project(folder: Path) -> ProjectIdentity:
         repo = _open(folder)
     except NotARepositoryError:
         return ProjectIdentity(f"path:{folder.resolve()}", folder.resolve())
-    from git.exc import GitCommandError
-
     top = Path(repo.working_tree_dir or repo.git_dir)
+    url = _remote(repo, top)
+    if url:
+        return ProjectIdentity(_absolute(url, repo), top)
+    first = _first_commit(repo)
+    return ProjectIdentity(f"commit:{first}" if first else f"path:{top}", top)
+
+
+def shared_identity(folder: Path) -> SharedIdentity:
+    """Return what every clone and work tree of the project in ``folder`` would say of it.
+
+    A remote that is a path is another on each machine, so the first commit counts.
+    """
+    try:
+        repo = _open(folder)
+        url = _remote(repo, folder)
+    except KnowError:
+        return SharedIdentity()
+    common = Path(repo.common_dir).resolve()
+    top = common.parent if common.name == ".git" else common
+    name = re.split(r"[/\\:]", url.rstrip("/\\").removesuffix(".git"))[-1] if url else ""
+    name = name or top.name.removesuffix(".git")
+    if _SHARED_URL.match(url):
+        return SharedIdentity(url, name)
+    first = "" if (common / "shallow").exists() else _first_commit(repo)
+    return SharedIdentity(f"commit:{first}", name) if first else SharedIdentity()
+
+
+def _remote(repo: git.Repo, top: Path) -> str:
+    """Return the URL of the remote, `origin` first, without credentials; '' where there is none."""
     try:
         names = [remote.name for remote in repo.remotes]
     except (configparser.Error, OSError, ValueError) as error:
         raise KnowError(f"{top}: git's configuration cannot be read: {error}") from error
     for name in sorted(names, key=lambda name: (name != "origin", name)):
         if url := _url(repo, name):
-            return ProjectIdentity(_absolute(_without_credentials(url), repo), top)
+            return _without_credentials(url)
+    return ""
+
+
+def _first_commit(repo: git.Repo) -> str:
+    """Return the oldest commit without a parent; '' where nothing is committed yet."""
+    from git.exc import GitCommandError
+
     try:
         roots = repo.git.rev_list("--max-parents=0", "HEAD").split()
-    except GitCommandError:  # no commit yet
-        roots = []
-    if roots:
-        return ProjectIdentity(f"commit:{roots[-1]}", top)
-    return ProjectIdentity(f"path:{top}", top)
+    except GitCommandError:
+        return ""
+    return str(roots[-1]) if roots else ""
 
 
 def _open(folder: Path) -> git.Repo:

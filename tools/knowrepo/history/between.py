@@ -10,7 +10,7 @@ import io
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from knowrepo.concepts.model import FOLDER, is_concept_path, successor
@@ -18,6 +18,8 @@ from knowrepo.git import partial, revisions
 from knowrepo.git.layout import Repository
 from knowrepo.git.revisions import Changed, Range
 from knowrepo.history.versions import Version, differences, version
+from knowrepo.sessions import origin
+from knowrepo.sessions.store import SessionName
 from knowrepo.sessions.tracked import session_of
 
 Kind = Literal["added", "changed", "superseded", "deprecated", "renamed", "removed"]
@@ -28,7 +30,8 @@ UNKNOWN = ""
 _SESSIONS = "sessions"
 _HEAD = 1 << 18  # bytes of a session in which its project stands
 _LARGEST = 8_000_000
-_BATCH = 50
+_BATCH = 20  # sessions whose content is held at once
+_PATHS = 500  # of a command line
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,7 @@ def between(repository: Repository, span: Range) -> Between:
     unread = sum(
         any(contents[oid] is None for oid in (one.old, one.new) if oid) for one in concepts
     )
-    return Between(span, tuple(entries), tuple(_sessions(repository, files)), unread)
+    return Between(span, tuple(entries), tuple(_sessions(repository, span, files)), unread)
 
 
 def _as_concept(change: Changed) -> Changed:
@@ -121,28 +124,50 @@ def _kind(old: Version | None, new: Version | None, *, renamed: bool) -> Kind:
     return "renamed" if renamed else "changed"
 
 
-def _sessions(repository: Repository, files: Iterable[Changed]) -> list[Sessions]:
+def _sessions(repository: Repository, span: Range, files: Iterable[Changed]) -> list[Sessions]:
     """Count the sessions by project; a further file of a long session is that session grown."""
-    found: dict[tuple[str, str], Changed] = {}
+    found: dict[SessionName, Changed] = {}
     for change in files:
         path = change.path or change.old_path
         if not (path.startswith(f"{_SESSIONS}/") and path.endswith(".jsonl")):
             continue
         name = session_of(repository, repository.root / path)
         if name is not None:
-            key = (name.agent, "/".join((name.parent, name.id)))
             first = path == name.path(repository.sessions).relative_to(repository.root).as_posix()
-            if first or key not in found:
-                found[key] = change if first else change._replace(old=change.old or change.new)
-    projects = _projects(repository, list(found.values()))
+            if first or name not in found:
+                found[name] = change if first else change._replace(old=change.old or change.new)
+    noted = _noted(repository, span, found) if found else {}
+    unnoted = [change for key, change in found.items() if key not in noted]
+    projects = _projects(repository, unnoted)
     counts: dict[str, Counter[str]] = {}
-    for change in found.values():
+    for key, change in found.items():
         kind = "changed" if change.old and change.new else "added" if change.new else "removed"
-        counts.setdefault(projects[change.new or change.old], Counter())[kind] += 1
+        project = noted.get(key) or projects[change.new or change.old]
+        counts.setdefault(project, Counter())[kind] += 1
     return [
         Sessions(name, one["added"], one["changed"], one["removed"])
         for name, one in sorted(counts.items())
     ]
+
+
+def _noted(
+    repository: Repository, span: Range, names: Iterable[SessionName]
+) -> dict[SessionName, str]:
+    """Return the projects that either commit has noted beside sessions."""
+    paths = {name: origin.path_of(Path(_SESSIONS), name).as_posix() for name in names}
+    wanted = list(dict.fromkeys(paths.values()))
+    oids: dict[str, str] = {}
+    for start in range(0, len(wanted), _PATHS):
+        some = wanted[start : start + _PATHS]
+        for commit in (span.old, span.new):
+            oids |= revisions.files(repository, commit, *some)
+    blobs = list(dict.fromkeys(oids.values()))
+    said = {
+        oid: origin.read(data or b"")
+        for oid, data in zip(blobs, partial.blobs(repository, blobs), strict=True)
+    }
+    found = {name: said.get(oids.get(path, "")) for name, path in paths.items()}
+    return {name: one.name for name, one in found.items() if one is not None}
 
 
 def _projects(repository: Repository, changes: list[Changed]) -> dict[str, str]:
@@ -160,7 +185,6 @@ def _projects(repository: Repository, changes: list[Changed]) -> dict[str, str]:
 
 def _project(agent: str, content: bytes) -> str:
     # All readers take longer to import than a comparison without sessions takes.
-    from knowrepo.index.chunk import project_name
     from knowrepo.sessions.lines import read_lines
     from knowrepo.sessions.readers import reader_of
 
@@ -172,5 +196,5 @@ def _project(agent: str, content: bytes) -> str:
     for line in lines:
         folder = reader.folder(line.record) if line.record is not None else ""
         if folder:
-            return project_name(folder)
+            return origin.folder_name(folder)
     return UNKNOWN

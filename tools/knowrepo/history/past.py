@@ -23,6 +23,7 @@ from knowrepo.index import Progress
 from knowrepo.index.catalog import Catalog, SQLiteError
 from knowrepo.index.documents import put_concept, put_session
 from knowrepo.sessions.forget import is_forgotten
+from knowrepo.sessions.origin import ORIGIN
 from knowrepo.sessions.tracked import session_of
 from knowrepo.units import count, size
 
@@ -31,6 +32,7 @@ SESSION_BYTES = 16_000_000
 _SESSIONS = "sessions"
 _SUFFIX = ".jsonl"
 _PART = re.compile(r"(?P<first>.+)\.[1-9]\d{0,5}\.jsonl")
+_OWN_SESSION = 3  # parts of the key of a session; what is below it is of its project
 _BATCH = 200
 _EMPTY = (b"", None)
 
@@ -39,11 +41,13 @@ _EMPTY = (b"", None)
 class Held:
     """What a revision holds, by key: the blob of a concept, the blobs of a session's files.
 
-    A session that was forgotten since is not among them.
+    A session that was forgotten since is not among them. ``notes`` are the blobs that say
+    which project sessions are of, by path.
     """
 
     concepts: Mapping[str, str]
     sessions: Mapping[str, Sequence[str]]
+    notes: Mapping[str, str]
 
 
 @dataclass
@@ -69,7 +73,8 @@ def held(repository: Repository, commit: str) -> Held:
             number = int(path.removesuffix(_SUFFIX).rpartition(".")[2]) if part else 0
             sessions.setdefault(first.removesuffix(_SUFFIX), []).append((number, listed[path]))
     in_order = {key: [oid for _, oid in sorted(some)] for key, some in sessions.items()}
-    return Held(concepts, in_order)
+    notes = {path: listed[path] for path in firsts if path.endswith(ORIGIN)}
+    return Held(concepts, in_order, notes)
 
 
 def _is_searched(repository: Repository, first: str) -> bool:
@@ -118,7 +123,7 @@ def known_at(
         known |= set(_put_concepts(repository, past, commit, new, progress))
         if with_sessions:
             oids = {key: oid for key, (oid, _, _) in states.items()}
-            known |= set(_put_sessions(repository, past, then.sessions, oids))
+            known |= set(_put_sessions(repository, past, then, oids))
         past.catalog.hide([key for key in past.catalog.states() if key not in known])
     except BaseException:
         past.catalog.close()
@@ -183,12 +188,12 @@ def _date(repository: Repository, catalog: Catalog, commit: str, keys: list[str]
 def _put_sessions(
     repository: Repository,
     past: Past,
-    sessions: Mapping[str, Sequence[str]],
+    then: Held,
     states: Mapping[str, str],
 ) -> Iterator[str]:
     """Put sessions as they stood, as many as there is room for; yields those in the catalog."""
     other = {}
-    for key, oids in sessions.items():
+    for key, oids in then.sessions.items():
         mark = oids[0] if len(oids) == 1 else ""
         if key in states and len(oids) > 1:
             mark = _joined_oid(repository, oids)
@@ -208,7 +213,7 @@ def _put_sessions(
         left -= totals[key]
         if left < 0:
             late.append(key)
-        elif _is_read(repository, past, key, other[key]):
+        elif _is_read(repository, past, then, key):
             yield key
     if late:
         past.notes.append(
@@ -220,12 +225,17 @@ def _put_sessions(
         past.notes.append(f"{count(lacking, 'session')} of then: this clone lacks the content")
 
 
-def _is_read(repository: Repository, past: Past, key: str, oids: Sequence[str]) -> bool:
+def _is_read(repository: Repository, past: Past, then: Held, key: str) -> bool:
     """Put a session as it stood, by files outside of the repository; says whether it could be."""
-    contents = list(partial.blobs(repository, oids))
+    files = {
+        f"{key}.{number}{_SUFFIX}" if number else f"{key}{_SUFFIX}": oid
+        for number, oid in enumerate(then.sessions[key])
+    }
+    note = f"{'/'.join(key.split('/')[:_OWN_SESSION])}{ORIGIN}"
+    files |= {note: then.notes[note]} if note in then.notes else {}
+    contents = list(partial.blobs(repository, list(files.values())))
     with tempfile.TemporaryDirectory(prefix="know-") as folder:
-        for number, content in enumerate(contents):
-            name = f"{key}.{number}{_SUFFIX}" if number else f"{key}{_SUFFIX}"
+        for name, content in zip(files, contents, strict=True):
             file = Path(folder, name)
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(content or b"")

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from knowrepo.errors import KnowError
 from knowrepo.index.catalog import Document, StoredChunk
-from knowrepo.index.chunk import Chunk, chunk_id, document_id, project_name, session_chunks
-from knowrepo.sessions import store
+from knowrepo.index.chunk import Chunk, chunk_id, document_id, session_chunks
+from knowrepo.sessions import origin, store
 from knowrepo.sessions.conflicts import OURS, THEIRS, marker_line
 from knowrepo.sessions.readers import reader_of
 from knowrepo.units import LONGEST_TITLE, shorten
@@ -25,15 +25,17 @@ _OWN_SESSION = 3  # parts of the path of a session that is nobody's sub-agent
 class ReadSession(NamedTuple):
     """What is to be put into the catalog of a session; no document where it is known already.
 
-    ``analyses`` are what `text.analysed` returns of some of its texts.
+    ``noted`` is its project, where the archive says which. ``analyses`` are what
+    `text.analysed` returns of some of its texts.
     """
 
     document: Document | None
     chunks: Iterable[StoredChunk] = ()
     analyses: Mapping[str, str] = {}
+    noted: origin.Origin | None = None
 
 
-def read_session(root: Path, path: str, stamp: str, known: str | None) -> ReadSession:
+def read_session(root: Path, path: str, stamp: str, known: str | None = None) -> ReadSession:
     """Read the archived session at ``path``; ``known`` is the oid of what the catalog has.
 
     The chunks of a large one are read while they are gone through. Raises
@@ -44,8 +46,10 @@ def read_session(root: Path, path: str, stamp: str, known: str | None) -> ReadSe
     reader = reader_of(agent)
     lines = store.SessionLines(root / path)
     oid = lines.oid()
+    place = store.name_of(root / "sessions", root / path)
+    noted = origin.noted(root / "sessions", place) if place else None
     if oid == known:
-        return ReadSession(None)
+        return ReadSession(None, noted=noted)
     for part in lines.files if lines.may_hold(OURS, THEIRS) else ():
         line = marker_line(part)
         if line:
@@ -69,7 +73,8 @@ def read_session(root: Path, path: str, stamp: str, known: str | None) -> ReadSe
         document,
         title=shorten(facts.title, LONGEST_TITLE) or name,
         date=facts.date,
-        project=project_name(facts.project),
+        project=noted.name if noted else origin.folder_name(facts.project),
+        identity=noted.identity if noted else "",
         branch=facts.branch,
     )
     chunks = () if facts.helper else session_chunks(reader.read(lines), facts)

@@ -14,10 +14,10 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import zip_longest
-from pathlib import PurePath, PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from knowrepo.index.blocks import cut, spans
+from knowrepo.sessions.origin import folder_name
 from knowrepo.sessions.readers.base import telling_line
 from knowrepo.sessions.record import Record, SessionFacts
 
@@ -207,15 +207,9 @@ class _Known:
 
 def session_context(facts: SessionFacts) -> str:
     """Return the line that is embedded ahead of every chunk of a session."""
-    project = project_name(facts.project)
+    project = folder_name(facts.project)
     parts = [facts.date[:10], project, facts.first_user_line[:_LINE]]
     return " | ".join(part for part in parts if part)
-
-
-def project_name(folder: str) -> str:
-    """Return the last part of a folder's path, which another machine wrote."""
-    pure: PurePath = PureWindowsPath(folder) if "\\" in folder else PurePosixPath(folder)
-    return pure.name
 
 
 class _Piece(NamedTuple):

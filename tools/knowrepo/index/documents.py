@@ -122,8 +122,12 @@ def put_session(
     key = path.removesuffix(".jsonl")
     if read is None:
         read = read_session(root, path, stamp, catalog.oid_of(key))
+    if read.document is None and not read.noted and catalog.identity_of(key):
+        read = read_session(root, path, stamp)  # nobody says any more which project it is of
     if read.document is None:  # touched, not changed
         catalog.restamp(key, stamp=stamp)
+        if read.noted:
+            catalog.attribute(key, project=read.noted.name, identity=read.noted.identity)
     else:
         catalog.put(read.document, read.chunks, analyses=read.analyses)
 

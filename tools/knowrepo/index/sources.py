@@ -20,8 +20,12 @@ from knowrepo.git.layout import Repository
 from knowrepo.index import undecided
 from knowrepo.sessions import store
 from knowrepo.sessions.forget import TOMBSTONE, is_forgotten
+from knowrepo.sessions.origin import ORIGIN
 from knowrepo.sessions.tracked import session_of
 
+_OWN_SESSION = 3  # parts of the key of a session; what is below it is of its project
+NOTED = "@"
+"""What parts the stamp of a session's files from that of what says its project."""
 _EMPTY = frozenset(
     hashlib.new(name, b"blob 0\0", usedforsecurity=False).hexdigest() for name in ("sha1", "sha256")
 )
@@ -56,6 +60,7 @@ def sources(repository: Repository, tombstones: list[str]) -> Iterator[Source]:
     files = list(_files(repository))
     found = [path for path, _ in files if path.endswith(TOMBSTONE)]
     tombstones += found
+    noted = {path: full for path, full in files if path.endswith(ORIGIN)}
     for path, full in files:
         key = path.removesuffix(store.SUFFIX)
         if key == path or key in sides:
@@ -64,7 +69,11 @@ def sources(repository: Repository, tombstones: list[str]) -> Iterator[Source]:
             if not stat.S_ISREG(full.lstat().st_mode) or store.is_part(full):
                 continue
             if not (found and _is_forgotten(repository, full)):
-                yield Source(key, path, *store.measure(full))
+                mark, size = store.measure(full)
+                about = noted.get(f"{'/'.join(key.split('/')[:_OWN_SESSION])}{ORIGIN}")
+                if about is not None:
+                    mark = f"{mark}{NOTED}{store.file_stamp(about)}"
+                yield Source(key, path, mark, size)
 
 
 def _files(repository: Repository) -> Iterator[tuple[str, Path]]:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from knowrepo.git import partial, plumbing
 from knowrepo.git.layout import Repository
-from knowrepo.sessions import conflicts
+from knowrepo.sessions import conflicts, origin, store
 from knowrepo.sessions.forget import is_forgotten
 from knowrepo.sessions.tracked import session_of
 
@@ -69,9 +69,20 @@ def written(repository: Repository, side: OurSide) -> Iterator[Path]:
             file = folder / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(content or b"")
+        _add_origin(repository, folder, side)
         yield folder
     finally:
         clear(repository)
+
+
+def _add_origin(repository: Repository, folder: Path, side: OurSide) -> None:
+    """Add the note of the session's project, which is no part of what is in conflict."""
+    name = session_of(repository, repository.root / side.path)
+    about = origin.path_of(repository.sessions, name) if name else repository.root
+    if store.is_file(about):
+        file = folder / about.relative_to(repository.root)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(about, file)
 
 
 def clear(repository: Repository) -> None:

@@ -20,7 +20,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from knowrepo.index.catalog import Catalog, Filter, Occurrence, Place
+from knowrepo.index.catalog import Catalog, Filter, Occurrence, Often, Place
 from knowrepo.index.text import Term
 from knowrepo.recall.nearby import near
 from knowrepo.recall.spread import CANDIDATES_A_DOCUMENT
@@ -98,14 +98,16 @@ def look_for(
 
     Those ``of_time`` say when, not what: a chunk covers a query without them.
     """
+    total = catalog.extent()[0]
     often = catalog.often(list(dict.fromkeys(words)))
+    words = [word for word in words if not _is_everywhere(often[word], total)] or words
+    often = {word: often[word] for word in words}
     respelled = near(catalog, words, [word for word in often if often[word].places])
     spelled = {word: respelled.get(word, (word,)) for word in often}
     own = _best(catalog, [term for terms in spelled.values() for term in terms], only)
     places = {**own, **catalog.places([chunk for chunk in others if chunk not in own], only)}
     around = _around(catalog, places)
     found = _read(catalog, [term for terms in spelled.values() for term in terms], around.beside)
-    total = catalog.extent()[0]
     weighed = {
         word: _word(
             total, [found[term] for term in terms], says=word not in of_time,
@@ -117,6 +119,14 @@ def look_for(
     if all(word in of_time for word in words):  # then they are what is asked for
         in_order = [word._replace(says=True) for word in in_order]
     return Lexical(places, _evidence(catalog, in_order, places, around), respelled)
+
+
+def _is_everywhere(often: Often, total: int) -> bool:
+    """Say whether a word is in most chunks, so that it tells none from another, and many.
+
+    BM25 gives it no weight either; to read where it stands takes longer than all the rest.
+    """
+    return often.places > MOST_OCCURRENCES and 2 * often.chunks > total
 
 
 class _Around(NamedTuple):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from knowrepo.config import write_atomically
 from knowrepo.git.layout import Repository
-from knowrepo.sessions import store
+from knowrepo.sessions import origin, store
 from knowrepo.sessions.store import SessionName
 
 TOMBSTONE = ".forgotten"
@@ -45,6 +45,9 @@ def files_of(repository: Repository, name: SessionName) -> list[Path]:
     for one in _family(repository, name):
         first = one.path(repository.sessions)
         found.update(dict.fromkeys(_named_as(first)))
+        beside = origin.path_of(repository.sessions, SessionName(one.agent, one.id))
+        if beside.is_file() and not (one.parent and _has_own(repository, one)):
+            found[beside] = None
         found.update(dict.fromkeys(_all_in(_folder_below(repository, one))))
     return list(found)
 
@@ -101,11 +104,15 @@ def _family(repository: Repository, name: SessionName) -> list[SessionName]:
 
 def _folder_below(repository: Repository, name: SessionName) -> Path | None:
     """Return the folder of what a session called, where it has one."""
-    first = SessionName(name.agent, name.id).path(repository.sessions)
-    folder = first.with_suffix("")
-    if folder.is_symlink() or not folder.is_dir() or (name.parent and first.exists()):
+    folder = SessionName(name.agent, name.id).path(repository.sessions).with_suffix("")
+    if folder.is_symlink() or not folder.is_dir():
         return None
-    return repository.inside(folder)
+    return None if name.parent and _has_own(repository, name) else repository.inside(folder)
+
+
+def _has_own(repository: Repository, name: SessionName) -> bool:
+    """Say whether a session of its own, nobody's sub-agent, has the id."""
+    return SessionName(name.agent, name.id).path(repository.sessions).exists()
 
 
 def _named_as(first: Path) -> list[Path]:

@@ -56,6 +56,7 @@ class Projects:
         patterns = tuple(exclude)
         self.has_excludes = bool(patterns)
         self._exclude = Excluded(patterns)
+        self._mapped = [project for project in mapped if project.path]
         self._identify = identify
         self._known = known
         self._admitted: dict[str, bool] = {}
@@ -65,13 +66,28 @@ class Projects:
 
         ``folder_hash`` is the sha256 of the folder, where an agent says no more.
         """
-        folder = folder or self._hashes.get(folder_hash, "")
+        folder = self.folder_of(folder, folder_hash)
         if folder not in self._admitted:
             self._admitted[folder] = bool(folder) and self._belongs(folder)
         admitted = self._admitted[folder]
         if not admitted and (folder in self.denied or len(self.denied) < _MOST_DENIED):
             self.denied[folder] += 1
         return admitted
+
+    def mapped(self, folder: str) -> str:
+        """Return the identity under which the user mapped a folder that may be gone; '' for none.
+
+        One that is a path is none that another clone would know.
+        """
+        gone = spelled(folder)
+        for project in self._mapped:
+            if is_below(gone, spelled(project.path)):
+                return "" if is_path(project.identity) else project.identity
+        return ""
+
+    def folder_of(self, folder: str, folder_hash: str = "") -> str:
+        """Return the folder that a session worked in, however its agent names it."""
+        return folder or self._hashes.get(folder_hash, "")
 
     def excludes(self, path: str) -> bool:
         """Say whether a folder or a file matches one of the patterns to leave out."""
@@ -129,6 +145,11 @@ def same_name(identity: str) -> str:
         return f"/{path}"
     own = f":{port}" if port and port != _PORTS.get(scheme) else ""
     return f"{found['host'].lower()}{own}/{path}"
+
+
+def is_path(identity: str) -> bool:
+    """Say whether an identity is a place on one machine, and no project's name elsewhere."""
+    return identity.startswith("path:") or spelled(same_name(identity)).startswith("/")
 
 
 def path_hash(path: str) -> str:

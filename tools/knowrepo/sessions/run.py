@@ -17,10 +17,11 @@ from typing import Any
 
 from knowrepo.errors import KnowError
 from knowrepo.git.layout import Repository
-from knowrepo.sessions import store
+from knowrepo.sessions import origin, store
 from knowrepo.sessions.admission import Admission
 from knowrepo.sessions.forget import is_forgotten
 from knowrepo.sessions.intake import Taken, opted_out, opted_out_in, take, take_file
+from knowrepo.sessions.origins import Origins
 from knowrepo.sessions.outcome import Action, Outcome
 from knowrepo.sessions.projects import Projects
 from knowrepo.sessions.publish import PUBLISHING, publish
@@ -32,8 +33,8 @@ from knowrepo.sessions.source import Native, Source, as_lines, is_damage, plain
 from knowrepo.sessions.store import SessionName
 from knowrepo.sessions.unite import canonical, count_lines, size_of, unite, whole
 
-ARCHIVE_RULE = 2
-"""Raised where the same source would become other bytes; sources are then read anew."""
+ARCHIVE_RULE = 3
+"""Raised where the same source would become other files; sources are then read anew."""
 _HEAD = 5  # native records in which a session says where it worked
 
 
@@ -72,6 +73,7 @@ class Run:
         rules = f"{ARCHIVE_RULE}.{part_bytes}.{fingerprint(repository.root)}"
         self._seen = SeenSources(repository.locks / "seen.json", rules)
         self._admission = Admission(repository, projects)
+        self._origins = Origins(projects)
         self._redactor = redactor_for(repository.root)
         self._strict = projects is not None and projects.has_excludes
         self._scratch = scratch
@@ -279,6 +281,9 @@ class Run:
             note = f"it is in the archive; `know forget {name}` removes it" if there else ""
             return _Done(Outcome(path, verdict, str(name), note=note))
         outcome, is_source = self._published(path, name, reader, taken)
+        if not self._dry:
+            found = self._origins.of(taken.folder, taken.folder_hash)
+            origin.note(self._repository, name, found, self._redactor)
         return _Done(outcome, taken.resume if is_source else None)
 
     def _look_for_opt_out(

@@ -1,7 +1,7 @@
 """Which session a file below `sessions/` belongs to, and which of them git is to have.
 
 Owns the way from a path, as git lists it, back to a session: a first file, one
-of its parts, a tombstone. The file need not be there. It asks git nothing.
+of its parts, a tombstone, the note of its project. The file need not be there. It asks git nothing.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pathlib import Path
 from knowrepo.git.layout import Repository
 from knowrepo.sessions import store
 from knowrepo.sessions.forget import TOMBSTONE, is_forgotten
+from knowrepo.sessions.origin import ORIGIN
 from knowrepo.sessions.store import SessionName
 
 _PART = re.compile(r"(.+)\.[1-9]\d{0,5}")
@@ -19,7 +20,7 @@ _PART = re.compile(r"(.+)\.[1-9]\d{0,5}")
 
 def session_of(repository: Repository, path: Path) -> SessionName | None:
     """Return the session that a file's name makes it belong to; None where it is none of ours."""
-    if path.suffix not in {store.SUFFIX, TOMBSTONE}:
+    if path.suffix not in {store.SUFFIX, TOMBSTONE, ORIGIN}:
         return None
     part = _PART.fullmatch(path.stem) if path.suffix == store.SUFFIX else None
     first = path.with_name(f"{part[1] if part else path.stem}{store.SUFFIX}")

@@ -12,6 +12,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 from knowrepo.concepts.model import FOLDER, is_concept_path
@@ -20,9 +21,9 @@ from knowrepo.git import plumbing
 from knowrepo.git.layout import Repository
 from knowrepo.index import Progress
 from knowrepo.index.catalog.schema import CHUNK_RULE
-from knowrepo.index.chunk import project_name
 from knowrepo.sessions import listing, store
 from knowrepo.sessions.listing import Archived
+from knowrepo.sessions.origin import Origin, folder_name, origin_of
 from knowrepo.sessions.readers import reader_of
 from knowrepo.sessions.record import Reader, Record
 from knowrepo.upkeep.usage import Meter, Tokens, name_of
@@ -99,13 +100,13 @@ class Only:
     project: str = ""
     agent: str = ""
 
-    def takes(self, session: Archived, sums: Sums) -> bool:
+    def takes(self, session: Archived, sums: Sums, origin: Origin) -> bool:
         """Say whether a session counts; its sub-agents count with it."""
         if self.until and not (sums.date and sums.date[: len(self.until)] <= self.until):
             return False
         return (
             self.agent in ("", session.agent)
-            and self.project in ("", sums.project)
+            and origin.answers(self.project)
             and sums.date >= self.since
         )
 
@@ -120,14 +121,14 @@ def collect(
     try:
         for done, session in enumerate(found, start=1):
             if only.agent in ("", session.agent):
-                _count(stats, session, kept, only)
+                _count(stats, session, kept, only, repository.sessions)
             progress(done, len(found))
     finally:
         kept.save(found)
     return stats
 
 
-def _count(stats: Stats, session: Archived, kept: _Kept, only: Only) -> None:
+def _count(stats: Stats, session: Archived, kept: _Kept, only: Only, folder: Path) -> None:
     try:
         own = kept.sums(session)
         agents = [kept.sums(other) for other in session.below]
@@ -136,7 +137,8 @@ def _count(stats: Stats, session: Archived, kept: _Kept, only: Only) -> None:
         return
     if not own.stamp and agents:  # only its sub-agents are archived
         own = Sums("", agents[0].date, agents[0].project)
-    if not only.takes(session, own):
+    origin = origin_of(folder, session.place, own.project)
+    if not only.takes(session, own, origin):
         return
     stats.sessions += 1
     stats.sub_agents += session.sub_agents
@@ -148,7 +150,7 @@ def _count(stats: Stats, session: Archived, kept: _Kept, only: Only) -> None:
         group.setdefault(name, Share())
         for group, name in (
             (stats.agents, session.agent),
-            (stats.projects, own.project),
+            (stats.projects, origin.name),
             (stats.days, own.date[:10]),
         )
     ]
@@ -186,7 +188,7 @@ def sums_of(session: Archived, stamp: str) -> Sums:
             meter.see(line.record)
     facts = reader.facts(lines, session.id)
     tools, turns = _tools(reader, lines)
-    project = project_name(facts.project)
+    project = folder_name(facts.project)
     return Sums(stamp, facts.date, project, records, turns, tools, meter.by_model())
 
 

@@ -85,8 +85,16 @@ def github(found: Iterable[Finding], *, prefix: str = "") -> Iterator[str]:
             "col": str(finding.column),
             "title": f"{finding.code} {CODES[finding.code].meaning}",
         }
-        said = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
-        yield f"::{finding.severity} {said}::{_data(finding.message)}"
+        yield workflow_command(finding.severity, finding.message, **properties)
+
+
+def workflow_command(level: str, message: str, **properties: str) -> str:
+    """Return a line by which a step of a workflow has its host show a message.
+
+    No text in it can end the line or a property, so none is another command.
+    """
+    said = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    return f"::{level} {said}::{_data(message)}" if said else f"::{level}::{_data(message)}"
 
 
 def _data(value: str) -> str:

@@ -42,8 +42,10 @@ def passing(only: Filter, *, date: str = "d.date") -> tuple[str, list[str]]:
         conditions.append("d.kind = 'session' AND instr(d.key, ?)")
         values.append(only.session)
     if only.project:
-        conditions.append("(d.project = ? OR d.project LIKE '%/' || ?)")
-        values += [only.project, only.project]
+        from knowrepo.sessions.origin import normal_identity
+
+        conditions.append("(d.project = ? OR d.identity != '' AND d.identity = ?)")
+        values += [only.project, normal_identity(only.project)]
     if only.keys is not None:
         conditions.append("d.key IN (SELECT value FROM json_each(?))")
         values.append(json.dumps(sorted(only.keys)))

@@ -45,6 +45,11 @@ class Queries(Ids, FrontMatter):
         row = self._db.execute("SELECT oid FROM documents WHERE key = ?", (key,)).fetchone()
         return row[0] if row else ""
 
+    def identity_of(self, key: str) -> str:
+        """Return the identity of a document's project as it was indexed, or an empty string."""
+        row = self._db.execute("SELECT identity FROM documents WHERE key = ?", (key,)).fetchone()
+        return row[0] if row else ""
+
     def counts(self) -> dict[str, int]:
         """Return how many concepts, sessions and chunks there are."""
         rows = dict(self._db.execute("SELECT kind, count(*) FROM documents GROUP BY kind"))

@@ -39,6 +39,7 @@ class Document:
     description: str = ""
     date: str = ""
     project: str = ""
+    identity: str = ""
     agent: str = ""
     branch: str = ""
     status: str = ""

@@ -15,7 +15,7 @@ from knowrepo.index.catalog.scan import Scan
 from knowrepo.index.catalog.words import FullText, Words
 from knowrepo.index.text import ANALYSER
 
-SCHEMA = 4
+SCHEMA = 5
 CHUNK_RULE = 3
 """The version of the rule in `index.chunk`. It stands here because a recall
 compares it and must not import what cuts Markdown."""
@@ -42,7 +42,8 @@ CREATE TABLE documents (
     title TEXT NOT NULL,
     description TEXT NOT NULL,
     date TEXT NOT NULL,
-    project TEXT NOT NULL,
+    project TEXT NOT NULL,         -- by its name
+    identity TEXT NOT NULL,        -- the project's in every clone; empty where it is not known
     agent TEXT NOT NULL,
     branch TEXT NOT NULL,
     status TEXT NOT NULL,

@@ -172,6 +172,12 @@ class Catalog(Opened, Tables):
                 (date[:_DAY], key),
             )
 
+    def attribute(self, key: str, *, project: str, identity: str) -> None:
+        """Note of which project a document is whose content is the same."""
+        self._db.execute(
+            "UPDATE documents SET project = ?, identity = ? WHERE key = ?", (project, identity, key)
+        )
+
     def set_meta(self, key: str, value: str) -> None:
         """Keep a value."""
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
