@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from knowrepo.cli.recall_output import Form
     from knowrepo.recall.hits import Hit
     from knowrepo.recall.route import Answer
+    from knowrepo.recall.then import Then
 
 
 def recall(
@@ -90,6 +91,13 @@ def recall(
     ] = "",
     project: ProjectOption = "",
     agent: AgentOption = "",
+    at: Annotated[
+        str, typer.Option("--at", metavar="REV", help="What was known at this revision of git.")
+    ] = "",
+    since_rev: Annotated[
+        str,
+        typer.Option("--since-rev", metavar="REV", help="Only what is new, or changed, since REV."),
+    ] = "",
     log: Annotated[
         bool, typer.Option("--log", help="Show what the log of recalls tells, instead.")
     ] = False,
@@ -104,6 +112,10 @@ def recall(
     its neighbours. How the answer came about goes to standard error. `-` as the
     query reads queries from standard input, one a line.
 
+    --at asks the concepts as a commit holds them, and the sessions as far as 16
+    MB of those that stand otherwise today; it writes nothing, fetches nothing,
+    and is not logged.
+
     \b
     Examples:
       know recall how do we keep secrets out of the archive
@@ -114,8 +126,11 @@ def recall(
       know recall --get a3f2,b8c1
       know recall --timeline a3f2 --window 3 --full
       know recall --json - < queries.txt
+      know recall --at v1.0 which vector store
+      know recall --since-rev v1.0 --kind concept
       know recall --log --since 30d
     """
+    from knowrepo.cli.past import opened_at, since_revision
     from knowrepo.cli.recall_output import Form
     from knowrepo.index.catalog import Filter
 
@@ -134,7 +149,10 @@ def recall(
     if get or timeline:
         if query or (get and timeline) or not (get + timeline).strip(" ,"):
             raise UsageError("--get takes ids, --timeline one id, and both no query")
-        _look_up(repo, get, timeline, window, form, noted=not no_log)
+        if since_rev:
+            raise UsageError("--since-rev goes with a query")
+        with opened_at(repository(repo), at, "", quiet=quiet) as then:
+            _look_up(repo, get, timeline, window, form, then, noted=not no_log)
         return
     here = repository(repo)
     only = Filter(
@@ -142,7 +160,7 @@ def recall(
         since=iso_date("since", since), until=iso_date("until", until),
         session=_text(session), project=_text(project), agent=session_agent(here, _text(agent)),
     )  # fmt: skip
-    if not query and not only:
+    if not query and not only and not since_rev:
         raise UsageError("nothing to look for", hint='try: know recall "how do we …"')
 
     def ask(text: str) -> Answer:
@@ -150,23 +168,28 @@ def recall(
         from knowrepo.recall import route
 
         most = limit * budgets.CANDIDATES if form.budget else limit
-        return route.recall(here, text, limit=most, only=only, full=form.needs_text)
+        given: dict[str, Any] = {"limit": most, "full": form.needs_text}
+        if then is None:
+            return route.recall(here, text, only=chosen, **given)
+        return then.told(route.recall(here, text, only=chosen, opener=then.opener, **given))
 
     def answered(answer: Answer) -> bool:
         from knowrepo.cli.recall_output import print_answer
         from knowrepo.recall import journal
 
         printed = print_answer(answer, form)
-        if not no_log:
+        if not no_log and then is None:
             journal.record(
                 here, printed.answer, printed=printed.characters, only=only, bodies=form.bodies
             )
         return printed.heard
 
-    if query == ["-"]:
-        _ask_each(ask, answered, form)
-    else:
-        answered(ask(_text(" ".join(query or []))))
+    with opened_at(here, at, kind, quiet=quiet) as then:
+        chosen = since_revision(here, only, since_rev, then)
+        if query == ["-"]:
+            _ask_each(ask, answered, form)
+        else:
+            answered(ask(_text(" ".join(query or []))))
 
 
 def _ask_each(ask: Callable[[str], Answer], answered: Callable[[Answer], bool], form: Form) -> None:
@@ -218,7 +241,14 @@ def _queries() -> Iterator[str]:
 
 
 def _look_up(
-    repo: Path | None, get: str, timeline: str, window: int, form: Form, *, noted: bool
+    repo: Path | None,
+    get: str,
+    timeline: str,
+    window: int,
+    form: Form,
+    then: Then | None,
+    *,
+    noted: bool,
 ) -> None:
     """Print bodies or neighbours; exits with 1 where an id names nothing."""
     from knowrepo.cli.recall_output import print_found
@@ -229,7 +259,8 @@ def _look_up(
     hits: list[Hit] = []
     asked: list[str] = []
     here = repository(repo)
-    with opening.current(here) as opened:
+    opener = opening.current if then is None else then.opener
+    with opener(here) as opened:
         catalog = opened.catalog
         if timeline:
             hits, at = ids.timeline(catalog, timeline.strip(" []"), window)
@@ -244,7 +275,7 @@ def _look_up(
                 code = max(code, error.exit_code)
     form = form._replace(full=form.full or not timeline)
     print_found(hits, form, at, list(missing))
-    if noted:
+    if noted and then is None:
         read = sum(len(hit.text) for hit in hits) if form.full else 0
         journal.opened(here, asked or [hit.uid for hit in hits], printed=read)
     for note in [*opened.notes, *missing.values()]:

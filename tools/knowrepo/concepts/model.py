@@ -7,6 +7,7 @@ missing title); writing is another matter, and not here.
 
 from __future__ import annotations
 
+import posixpath
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
@@ -80,6 +81,16 @@ def from_document(path: str, document: Document) -> Concept:
 def placed(concept: Concept, path: str) -> Concept:
     """Return a concept that was read without a path, the empty one, as the one at ``path``."""
     return replace(concept, id=concept_id(path), path=path, title=concept.title or title_of(path))
+
+
+def successor(concept: Concept) -> str:
+    """Return the path of what supersedes a concept, as its file names it; or nothing."""
+    named = concept.superseded_by.partition("#")[0]
+    if not named:
+        return ""
+    base = FOLDER if named.startswith("/") else posixpath.dirname(concept.path)
+    full = posixpath.normpath(posixpath.join(base, named.lstrip("/")))
+    return full if full.endswith(".md") else f"{full}.md"
 
 
 def _text(value: Any) -> str:

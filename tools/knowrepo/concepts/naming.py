@@ -7,6 +7,8 @@ part of its path. An exact path or id wins; beyond that a name must be unique.
 from __future__ import annotations
 
 import difflib
+import os
+import stat
 from pathlib import Path
 
 from knowrepo.concepts import bundle
@@ -41,13 +43,16 @@ def resolve(repository: Repository, name: str) -> str:
 def _known(repository: Repository, conflicts: list[str]) -> list[str]:
     repository.inside(repository.concepts)
     listed = {*plumbing.tracked(repository, FOLDER), *bundle.drafts(repository), *conflicts}
-    return sorted(
-        path
-        for path in listed
-        if is_concept_path(path)
-        and (repository.root / path).is_file()
-        and not (repository.root / path).is_symlink()
-    )
+    root = str(repository.root)  # of thousands of files no path objects
+    return sorted(path for path in listed if is_concept_path(path) and _is_there(f"{root}/{path}"))
+
+
+def _is_there(full: str) -> bool:
+    """Say whether a file is there, and no symbolic link in its place."""
+    try:
+        return stat.S_ISREG(os.lstat(full).st_mode)
+    except (OSError, ValueError):
+        return False
 
 
 def _by_path(repository: Repository, name: str, known: list[str]) -> list[str]:

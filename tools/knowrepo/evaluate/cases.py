@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 from knowrepo.errors import KnowError, UsageError
 from knowrepo.evaluate.places import Place, line_of_key, places_of
@@ -192,13 +193,14 @@ def _case(table: dict[str, object], place: Place, shown: str) -> Case:
         if key not in _KEYS:
             raise MalformedError(f"{where(key)}: `{_said(key)}` means nothing in a case")
     try:
+        filters: dict[str, Any] = {key: text(key) for key in _FILTERS}
         found = Case(
             query=text("query"),
             expect=_expected(table, where("expect")),
             kind=text("kind"),
             k=whole_of(table, "k", where("k"), K, (1, MOST_K)),
             route=text("route"),
-            only=Filter(kind=text("only"), **{key: text(key) for key in _FILTERS}),
+            only=Filter(kind=text("only"), **filters),
             note=text("note"),
             line=place.line,
         )

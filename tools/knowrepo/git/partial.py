@@ -31,6 +31,25 @@ def blobs(repository: Repository, oids: Sequence[str]) -> Iterator[bytes | None]
         yield found.get(oid)
 
 
+def sizes(repository: Repository, oids: Sequence[str]) -> dict[str, int]:
+    """Return the bytes of each blob that is here."""
+    if not oids:
+        return {}
+    try:
+        output = _check(repository, oids)
+    except KnowError:
+        here = _all_objects(repository)
+        asked = [oid for oid in oids if oid in here]
+        output = _check(repository, asked) if asked else b""
+    rows = (line.split(b" ") for line in output.split(b"\n"))
+    return {row[0].decode(): int(row[2]) for row in rows if len(row) > 2}
+
+
+def _check(repository: Repository, oids: Iterable[str]) -> bytes:
+    names = "".join(f"{oid}\n" for oid in oids).encode()
+    return plumbing.git(repository, "cat-file", "--batch-check", data=names, fetching=False)
+
+
 def _batch(repository: Repository, oids: Iterable[str]) -> bytes:
     names = "".join(f"{oid}\n" for oid in oids).encode()
     return plumbing.git(repository, "cat-file", "--batch", data=names, fetching=False)

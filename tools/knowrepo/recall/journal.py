@@ -61,7 +61,7 @@ def record(
             return
         entry: dict[str, Any] = {
             "query": _query(repository, answer.query, own=own),
-            "only": {key: value for key, value in vars(only).items() if value} if only else {},
+            "only": {k: v for k, v in vars(only).items() if v and k != "keys"} if only else {},
             "route": answer.route,
             "confidence": round(answer.confidence, 3),
             "confident": answer.confident,

@@ -6,8 +6,8 @@ what stands in where there is none. Nothing is looked up here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
 from knowrepo.errors import KnowError
@@ -29,6 +29,10 @@ class Opened:
     behind: int
     notes: list[str]
     partial: bool = False
+
+
+Opener = Callable[[Repository], AbstractContextManager[Opened]]
+"""What gives the catalog that an answer is made of."""
 
 
 @contextmanager

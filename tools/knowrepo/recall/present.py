@@ -134,6 +134,7 @@ def answer_fields(answer: Answer) -> dict[str, object]:
         "behind": answer.behind,
         "pending": answer.pending,
         "notes": answer.notes,
+        **({"revision": answer.revision} if answer.revision else {}),
     }
 
 

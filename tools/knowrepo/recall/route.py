@@ -16,7 +16,7 @@ from knowrepo.index.text import content_words
 from knowrepo.recall import structured
 from knowrepo.recall.hits import Hit, document_hits
 from knowrepo.recall.ids import named_id, resolve, with_text
-from knowrepo.recall.opening import Opened, current
+from knowrepo.recall.opening import Opened, Opener, current
 
 if TYPE_CHECKING:
     from knowrepo.index.embed import Embedder
@@ -41,6 +41,7 @@ class Answer:
     confidence: float = 1.0  # that the first hit answers, 0 to 1
     confident: bool = True  # False: no hit is worth showing unasked
     explanation: dict[str, object] = field(default_factory=dict)  # what `--explain` tells
+    revision: str = ""  # the commit whose knowledge was asked; empty for the present
 
 
 def recall(
@@ -52,16 +53,18 @@ def recall(
     full: bool = False,
     embedder: Embedder | None = None,
     words_only: bool = False,
+    opener: Opener = current,
 ) -> Answer:
     """Answer a query with at most ``limit`` hits; ``full`` brings their whole text.
 
     With ``words_only`` neither a model nor vectors are asked, whatever there is.
+    ``opener`` gives the catalog: of the present state, unless told otherwise.
     """
     started = time.perf_counter()
     only = only or Filter()
     query = query.encode(errors="replace").decode()  # SQLite takes no lone surrogates
     looked_at = query[:MOST_CHARACTERS]
-    with current(repository) as opened:
+    with opener(repository) as opened:
         answer = _route(repository, opened, looked_at, limit, only, embedder, words_only)
         hits = [with_text(opened.catalog, hit) if full else hit for hit in answer.hits]
     return replace(

@@ -87,9 +87,17 @@ def noted(sessions: Path, name: SessionName) -> Origin | None:
         return None
     try:
         with path.open("rb") as stream:
-            found = json.loads(stream.read(_MOST_BYTES + 1))
+            return read(stream.read(_MOST_BYTES + 1))
+    except OSError:
+        return None
+
+
+def read(data: bytes) -> Origin | None:
+    """Return the project that a note says; None for what is none of ours."""
+    try:
+        found = json.loads(data[: _MOST_BYTES + 1])
         name, identity = found["name"], found["project"]
-    except (OSError, ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         return None
     if not (isinstance(name, str) and isinstance(identity, str) and name and identity):
         return None

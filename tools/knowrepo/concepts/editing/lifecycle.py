@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from knowrepo.concepts.document import parse
 from knowrepo.concepts.editing import edit
-from knowrepo.concepts.model import FOLDER, Concept, concept_id, read_concept
+from knowrepo.concepts.model import concept_id, read_concept, successor
 from knowrepo.errors import KnowError
 
 Read = Callable[[str], bytes | None]
@@ -70,16 +70,6 @@ def accepted(data: bytes) -> bytes:
 def link(old: str, new: str) -> str:
     """Return the path that leads from one file to another."""
     return posixpath.relpath(new, posixpath.dirname(old))
-
-
-def successor(concept: Concept) -> str:
-    """Return the path of what supersedes a concept, as its file names it; or nothing."""
-    named = concept.superseded_by.partition("#")[0]
-    if not named:
-        return ""
-    base = FOLDER if named.startswith("/") else posixpath.dirname(concept.path)
-    full = posixpath.normpath(posixpath.join(base, named.lstrip("/")))
-    return full if full.endswith(".md") else f"{full}.md"
 
 
 def _successors(path: str, read: Read) -> list[str]:

@@ -5,6 +5,7 @@ Owns what passes a filter. Nothing is asked here.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
@@ -45,6 +46,9 @@ def passing(only: Filter, *, date: str = "d.date") -> tuple[str, list[str]]:
 
         conditions.append("(d.project = ? OR d.identity != '' AND d.identity = ?)")
         values += [only.project, normal_identity(only.project)]
+    if only.keys is not None:
+        conditions.append("d.key IN (SELECT value FROM json_each(?))")
+        values.append(json.dumps(sorted(only.keys)))
     # Bytes of an argument that are no UTF-8 come as surrogates, which SQLite refuses.
     return " AND ".join(conditions), [value.encode(errors="replace").decode() for value in values]
 

@@ -153,6 +153,16 @@ class Opened(Queries):
         make_tables(connection)
         return cls(connection)
 
+    @classmethod
+    def copied(cls, path: Path) -> Self:
+        """Return a copy in memory of the catalog at ``path``; an empty one where there is none."""
+        made = cls.in_memory()
+        source = cls.open(path)
+        if source is not None:
+            with told(path), source:
+                source._db.backup(made._db)
+        return made
+
     def __enter__(self) -> Self:
         return self
 

@@ -107,7 +107,8 @@ class StoredChunk(NamedTuple):
 class Filter:
     """What a recall is limited to; empty fields do not limit.
 
-    ``since`` and ``until`` are ISO dates, both included.
+    ``since`` and ``until`` are ISO dates, both included. ``keys`` are those of documents,
+    and an empty set lets none pass.
     """
 
     kind: str = ""
@@ -118,6 +119,7 @@ class Filter:
     session: str = ""
     project: str = ""
     agent: str = ""
+    keys: frozenset[str] | None = None
 
     def __bool__(self) -> bool:
-        return any(vars(self).values())
+        return self.keys is not None or any(vars(self).values())

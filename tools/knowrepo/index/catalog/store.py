@@ -11,6 +11,7 @@ from knowrepo.index.catalog import chunks as chunk_tables
 from knowrepo.index.catalog import postings
 from knowrepo.index.catalog.opening import Opened
 from knowrepo.index.catalog.rows import Document, Field, StoredChunk, trust
+from knowrepo.index.catalog.schema import hide_leaving
 from knowrepo.index.catalog.whole import Tables
 
 _FIELDS = tuple(name for name in Document.__dataclass_fields__ if name != "id")
@@ -148,6 +149,15 @@ class Catalog(Opened, Tables):
         self._db.executemany(
             "INSERT INTO leaving SELECT id FROM documents WHERE key = ?", [(key,) for key in keys]
         )
+
+    def hide(self, keys: Iterable[str]) -> None:
+        """Hide exactly these documents from what is asked of this very connection from now on.
+
+        Nothing can be put into the catalog after it.
+        """
+        with self.transaction():
+            self.leave(keys)
+        self._hides = hide_leaving(self._db)
 
     def restamp(self, key: str, *, stamp: str, date: str | None = None) -> None:
         """Note a new stamp of a document whose content is the same, and perhaps a new date."""
