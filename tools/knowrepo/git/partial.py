@@ -21,7 +21,7 @@ def blobs(repository: Repository, oids: Sequence[str]) -> Iterator[bytes | None]
     try:
         output = _batch(repository, asked)
     except KnowError:
-        here = _all_objects(repository)  # git gives up at the first that it would have to fetch
+        here = sizes(repository)  # git gives up at the first that it would have to fetch
         asked = [oid for oid in oids if oid in here]
         if len(asked) == len(oids):
             raise
@@ -36,9 +36,11 @@ def _batch(repository: Repository, oids: Iterable[str]) -> bytes:
     return plumbing.git(repository, "cat-file", "--batch", data=names, fetching=False)
 
 
-def _all_objects(repository: Repository) -> set[str]:
+def sizes(repository: Repository) -> dict[str, int]:
+    """Return ``{oid: bytes}`` of all objects that are here."""
     listing = plumbing.git(
         repository, "cat-file", "--batch-all-objects", "--unordered",
-        "--batch-check=%(objectname)", fetching=False,
+        "--batch-check=%(objectname) %(objectsize)", fetching=False,
     )  # fmt: skip
-    return set(listing.decode().split())
+    pairs = (line.split() for line in listing.decode().splitlines())
+    return {oid: int(size) for oid, size in pairs}
