@@ -15,8 +15,8 @@ from filelock import FileLock, Timeout
 
 from knowrepo.errors import KnowError, ModelError
 from knowrepo.git.layout import Repository
-from knowrepo.index import models
-from knowrepo.index.embed import Embedder, fingerprint, lacking, open_embedder
+from knowrepo.index import embed, models
+from knowrepo.index.embed import Embedder
 from knowrepo.index.models import Model
 from knowrepo.index.models.files import model_of
 from knowrepo.index.models.registry import known
@@ -35,7 +35,7 @@ def model_here() -> tuple[Model | None, str]:
 
 def of(model: Model | None, found: Iterable[str]) -> list[str]:
     """Return the fingerprints that are meant: the model's, without one those that were found."""
-    return [fingerprint(model)] if model else sorted(found)
+    return [embed.fingerprint(model)] if model else sorted(found)
 
 
 def here(repository: Repository) -> list[str]:
@@ -53,9 +53,9 @@ def names(model: Model | None) -> dict[str, str]:
             whole = model_of(spec, Path(), spec.sha256)
             for dimension in {0, *spec.dimensions} - {spec.dimension}:
                 cut = replace(whole, dimension=dimension)
-                found[fingerprint(cut)] = cut.told
+                found[embed.fingerprint(cut)] = cut.told
     if model:
-        found[fingerprint(model)] = model.told
+        found[embed.fingerprint(model)] = model.told
     return found
 
 
@@ -63,9 +63,9 @@ def opener(repository: Repository, model: Model | None) -> Callable[[], Embedder
     """Return what loads the model, to compare vectors; it returns None where it cannot run."""
 
     def opened() -> Embedder | None:
-        if model is None or lacking(model):
+        if model is None or embed.lacking(model):
             return None
-        return open_embedder(model, vectors=repository.vectors)
+        return embed.open_embedder(model, vectors=repository.vectors)
 
     return opened
 
