@@ -31,11 +31,14 @@ _WORDS = ("push", "pull", "status")
 
 def sync(
     word: Annotated[
-        str, typer.Argument(metavar="[push|pull|status]", help="Without one: pull, then push.")
+        str,
+        typer.Argument(
+            metavar="WHAT", help="push, pull or status; without a word: pull, then push."
+        ),
     ] = "",
     remote: Annotated[
         str,
-        typer.Argument(metavar="[REMOTE]", help="By default that of the branch, or origin."),
+        typer.Argument(metavar="REMOTE", help="By default that of the branch, else origin."),
     ] = "",
     dry_run: Annotated[
         bool,
