@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,6 @@ from knowrepo.index.vectors import Packed, VectorStore
 from knowrepo.index.vectors.packed import hexes
 from knowrepo.sharing import objects
 from knowrepo.sharing.known import Known
-from knowrepo.sharing.objects import Ref
 
 FINGERPRINT = embed.fingerprint(MODEL)
 REFS = f"refs/know/vectors/{FINGERPRINT}"
@@ -119,12 +119,11 @@ def digest(text: str) -> bytes:
     return bytes.fromhex(text_hash(text))
 
 
-def planted(machine: Machine, data: bytes, *, name: str = "") -> Ref:
-    """Put bytes on the remote as a pack, by git alone."""
-    made = objects.write(machine.repository, FINGERPRINT, data)
-    found = Ref(FINGERPRINT, name or made.name, made.commit)
-    git(machine.root, "push", "-q", "origin", f"{found.commit}:{found.ref}")
-    return found
+def planted(machine: Machine, *some: bytes, name: str = "") -> None:
+    """Put bytes on the remote as packs, by git alone."""
+    made = [objects.write(machine.repository, FINGERPRINT, data) for data in some]
+    refs = [replace(one, name=name) if name else one for one in made]
+    git(machine.root, "push", "-q", "origin", *(f"{one.commit}:{one.ref}" for one in refs))
 
 
 def use_words(patch: Callable[..., None], embedder: WordEmbedder) -> None:

@@ -167,7 +167,8 @@ def test_a_hook_that_declines_is_told_and_what_to_do(one, remote):
     one.done("index")
     result = one.know("sync", "push")
     assert result.code == 1
-    said, hint = result.err.splitlines()
+    words, said, hint = result.err.splitlines()  # the server's own come first
+    assert words.startswith("remote: ")
     assert said.startswith(f"know: origin: refuses {REFS}/")
     assert said.endswith(": hook declined")
     assert "a hook of its server declines it" in hint

@@ -72,8 +72,7 @@ def test_machines_that_push_the_same_at_once_make_one_pack(one, another, remote)
 
 def test_machines_that_compact_at_once_lose_no_vector(four, another, remote):
     texts = [f"text {n}" for n in range(3 * compact.MOST_PACKS)]
-    for text in texts:
-        planted(four[0], pack.encode(FINGERPRINT, rows(text)))
+    planted(four[0], *(pack.encode(FINGERPRINT, rows(text)) for text in texts))
     all_at_once(four, "sync", "push")
     all_at_once(four, "sync", "push")
     expected = {machines.digest(text).hex() for text in texts}
@@ -84,8 +83,8 @@ def test_machines_that_compact_at_once_lose_no_vector(four, another, remote):
 
 
 def test_who_pulls_while_packs_are_compacted_gets_all_of_them(four, another, remote):
-    for number in range(2 * compact.MOST_PACKS):
-        planted(four[0], pack.encode(FINGERPRINT, rows(f"text {number}")))
+    texts = [f"text {number}" for number in range(2 * compact.MOST_PACKS)]
+    planted(four[0], *(pack.encode(FINGERPRINT, rows(text)) for text in texts))
     readers = [another(), another()]
     running = [begin(four[0], "sync", "push"), begin(four[1], "sync", "push")]
     running += [begin(reader, "sync", "pull") for reader in readers]
@@ -93,15 +92,14 @@ def test_who_pulls_while_packs_are_compacted_gets_all_of_them(four, another, rem
         out, err = process.communicate()
         assert process.returncode == 0, (out, err)
     for reader in readers:
-        known = {machines.digest(f"text {n}").hex() for n in range(2 * compact.MOST_PACKS)}
-        assert known <= reader.store.hashes()
+        assert {machines.digest(text).hex() for text in texts} <= reader.store.hashes()
 
 
 def test_a_pack_that_goes_between_the_list_and_the_fetch_is_looked_for_again(
     four, another, monkeypatch
 ):
-    for number in range(compact.MOST_PACKS + 1):
-        planted(four[0], pack.encode(FINGERPRINT, rows(f"text {number}")))
+    texts = [f"text {number}" for number in range(compact.MOST_PACKS + 1)]
+    planted(four[0], *(pack.encode(FINGERPRINT, rows(text)) for text in texts))
     late = another()
     from knowrepo.sharing import pull
 

@@ -87,6 +87,9 @@ def sync(
     _finish(run, found, as_json=as_json, quiet=quiet)
 
 
+def _mute(_line: str) -> None: ...
+
+
 class _Run:
     """One run over the tables that are meant."""
 
@@ -111,7 +114,7 @@ class _Run:
         done: list[Any] = []
         for fingerprint in tables.of(self.model, {*there, *own}):
             one = shelf.Shelf(
-                self.here, self.remote, fingerprint, self.sampler, quiet=self.quiet
+                self.here, self.remote, fingerprint, self.sampler, tell=_mute if self.quiet else say
             )  # fmt: skip
             with progress(word, quiet=self.quiet) as tell:
                 if word == "pull":

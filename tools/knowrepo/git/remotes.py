@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from knowrepo.errors import KnowError
@@ -29,6 +29,13 @@ _OURS_TO_TELL = ("fatal:", "error:", "hint:", "To ", " ! ", "warning: no common"
 _SECRET = re.compile(r"(?<=://)[^/@\s']+@")
 _AT_ONCE = 500  # refs of one command line
 _GONE = re.compile(r"couldn't find remote ref|not our ref|no such ref", re.IGNORECASE)
+
+
+Tell = Callable[[str], None]
+"""What is told a line of a server, or of a helper for credentials, as it comes."""
+
+
+def _silent(_line: str) -> None: ...
 
 
 class GoneError(KnowError):
@@ -88,43 +95,43 @@ def fetch(
     refs: Sequence[str],
     *,
     whole: bool = True,
-    quiet: bool = False,
+    tell: Tell = _silent,
 ) -> None:
     """Bring what some refs of a remote name into this clone; raises GoneError where one is gone.
 
     Unless it is to be ``whole``, a partial clone takes no more than it is used to.
     """
     options = ["fetch", "--no-tags", "--no-write-fetch-head", "--no-auto-gc",
-               "--recurse-submodules=no", _loud(quiet=quiet)]  # fmt: skip
+               "--recurse-submodules=no", "--quiet"]  # fmt: skip
     options += ["--no-filter"] if whole else []
     for at in range(0, len(refs), _AT_ONCE):
-        _run(repository, remote, options, refs[at : at + _AT_ONCE], quiet=quiet)
+        _run(repository, remote, options, refs[at : at + _AT_ONCE], tell=tell)
 
 
 def push(
-    repository: Repository, remote: str, updates: Mapping[str, str], *, quiet: bool = False
+    repository: Repository, remote: str, updates: Mapping[str, str], *, tell: Tell = _silent
 ) -> Answer:
     """Push commits to refs that are new; what stands under such a name is never overwritten."""
     specs = [f"{oid}:{ref}" for ref, oid in updates.items()]
-    return _pushed(repository, remote, [], specs, quiet=quiet)
+    return _pushed(repository, remote, [], specs, tell=tell)
 
 
 def delete(
-    repository: Repository, remote: str, expected: Mapping[str, str], *, quiet: bool = False
+    repository: Repository, remote: str, expected: Mapping[str, str], *, tell: Tell = _silent
 ) -> Answer:
     """Delete refs of a remote, where they still name what is expected."""
     leases = [f"--force-with-lease={ref}:{oid}" for ref, oid in expected.items()]
-    return _pushed(repository, remote, leases, [f":{ref}" for ref in expected], quiet=quiet)
+    return _pushed(repository, remote, leases, [f":{ref}" for ref in expected], tell=tell)
 
 
 def _pushed(
-    repository: Repository, remote: str, leases: list[str], specs: list[str], *, quiet: bool
+    repository: Repository, remote: str, leases: list[str], specs: list[str], *, tell: Tell
 ) -> Answer:
     # Hooks before a push look at branches; what is pushed here is made of what was pushed.
     options = ["push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed",
-               "--recurse-submodules=no", _loud(quiet=quiet), *leases]  # fmt: skip
+               "--recurse-submodules=no", "--quiet", *leases]  # fmt: skip
     refused: dict[str, str] = {}
-    output = _run(repository, remote, options, specs, quiet=quiet, answered=b"\n!\t")
+    output = _run(repository, remote, options, specs, tell=tell, answered=b"\n!\t")
     for line in output.decode("utf-8", "replace").splitlines():
         flag, _, rest = line.partition("\t")
         if flag == "!":
@@ -139,10 +146,6 @@ def _reason(why: str) -> str:
     return found[1] if found else why
 
 
-def _loud(*, quiet: bool) -> str:
-    return "--quiet" if quiet or not sys.stderr.isatty() else "--progress"
-
-
 def _asked(repository: Repository, *arguments: str) -> str:
     return plumbing.git(repository, *arguments, expected=(0, 1, 128)).decode().strip()
 
@@ -153,7 +156,7 @@ def _run(
     options: Sequence[str],
     specs: Sequence[str],
     *,
-    quiet: bool = True,
+    tell: Tell = _silent,
     answered: bytes | None = None,
 ) -> bytes:
     """Run git on a remote and return its output.
@@ -180,7 +183,7 @@ def _run(
     said: list[str] = []
     with process:
         assert process.stdout is not None
-        listener = threading.Thread(target=_listen, args=(process, said, quiet), daemon=True)
+        listener = threading.Thread(target=_listen, args=(process, said, tell), daemon=True)
         listener.start()
         output = process.stdout.read()
         listener.join()
@@ -189,16 +192,14 @@ def _run(
     return output
 
 
-def _listen(process: subprocess.Popen[bytes], said: list[str], quiet: bool) -> None:
-    """Keep what git says, and pass on to a terminal what is not ours to tell."""
+def _listen(process: subprocess.Popen[bytes], said: list[str], tell: Tell) -> None:
+    """Keep what git says, and pass on what is not ours to tell: servers', helpers' words."""
     assert process.stderr is not None
-    loud = not quiet and sys.stderr.isatty()
     for raw in process.stderr:
-        line = raw.decode("utf-8", "replace")
-        said.append(line.rstrip())
-        if loud and not line.startswith(_OURS_TO_TELL):
-            sys.stderr.write(line)
-            sys.stderr.flush()
+        line = raw.decode("utf-8", "replace").rstrip()
+        said.append(line)
+        if line and not line.startswith(_OURS_TO_TELL):
+            tell(line)
 
 
 def _failed(repository: Repository, remote: str, said: Sequence[str]) -> KnowError:

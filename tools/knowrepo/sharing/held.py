@@ -19,7 +19,7 @@ from knowrepo.git.layout import Repository
 from knowrepo.index import Progress
 from knowrepo.index.catalog import Catalog, told
 from knowrepo.index.needed import Document, in_commits, texts_of
-from knowrepo.index.vectors.packed import digests
+from knowrepo.index.vectors.packed import cut, digests
 from knowrepo.sessions.forget import TOMBSTONE
 
 if TYPE_CHECKING:
@@ -44,20 +44,38 @@ def held(
     repository: Repository,
     commits: Sequence[str],
     *,
+    wanted: npt.NDArray[np.bytes_] | None = None,
+    heeded: str | None = None,
     progress: Progress = lambda _done, _total: None,
 ) -> Held:
-    """Return the texts of the concepts and sessions of some commits; nothing is fetched."""
+    """Return the texts of the concepts and sessions of some commits; nothing is fetched.
+
+    Where only those ``wanted`` matter, it stops when it has found them, unless there
+    are other tombstones than those ``heeded``: what is to go is all that is not found.
+    """
     trees = in_commits(repository, commits, tips.roots(repository), fetching=False)
     gone = trees.tombstones | _tombstones_here(repository)
-    wanted = [one for one in trees.documents if not _is_forgotten(one.path, gone)]
-    here = [one for one in wanted if one.is_here]
+    documents = [one for one in trees.documents if not _is_forgotten(one.path, gone)]
+    here = [one for one in documents if one.is_here]
     found, rest = _asked(repository, here)
+    names = _digest(gone)
+    missing = None
+    if wanted is not None and names in {"", heeded}:
+        missing = {*cut(wanted)} - {*cut(digests(bytes(found)))}
     progress(0, len(rest))
     for done, texts in enumerate(texts_of(repository, rest, fetching=False), start=1):
+        if missing is not None:
+            if not missing:
+                break
+            missing -= texts
         found += b"".join(texts)
         progress(done, len(rest))
-    names = hashlib.sha256("\n".join(sorted(gone)).encode()).hexdigest()
-    return Held(digests(bytes(found)), names if gone else "", len(here) == len(wanted))
+    return Held(digests(bytes(found)), names, len(here) == len(documents))
+
+
+def _digest(tombstones: Collection[str]) -> str:
+    joined = "\n".join(sorted(tombstones)).encode("utf-8", "backslashreplace")
+    return hashlib.sha256(joined).hexdigest() if tombstones else ""
 
 
 def anywhere(repository: Repository) -> Held:

@@ -39,7 +39,7 @@ def publish(shelf: Shelf, packs: Sequence[Ref]) -> None:
         if not waiting:
             return
         reasons = remotes.push(
-            shelf.repository, shelf.remote, waiting, quiet=shelf.quiet
+            shelf.repository, shelf.remote, waiting, tell=shelf.tell
         ).refused  # fmt: skip
         if not reasons:
             return
@@ -57,7 +57,7 @@ def withdraw(shelf: Shelf, packs: Sequence[Ref]) -> str:
     if not packs:
         return ""
     expected = {one.ref: one.commit for one in packs}
-    answer = remotes.delete(shelf.repository, shelf.remote, expected, quiet=shelf.quiet)
+    answer = remotes.delete(shelf.repository, shelf.remote, expected, tell=shelf.tell)
     if not answer.refused:
         return ""
     there = _there(shelf)  # another machine may have deleted them just before

@@ -7,7 +7,7 @@ its packs hold, then one push of new refs, then compaction.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from knowrepo.errors import KnowError
@@ -53,6 +53,8 @@ def push(
     shelf: Shelf, *, dry_run: bool = False, progress: Progress = lambda _done, _total: None
 ) -> Pushed:
     """Push the vectors that a remote may have and lacks; raises KnowError where it refuses them."""
+    import numpy as np
+
     store = VectorStore(shelf.repository.vectors, shelf.fingerprint)
     shelf.dimension = store.dimension()
     listing = look(shelf.repository, shelf.remote)
@@ -61,8 +63,9 @@ def push(
         listing = _stock(shelf)
     else:
         shelf.stock(listing, note=False)
-    there, absent = pushed_texts(shelf, listing, progress=progress)
-    texts = new_texts(store, shelf, there)
+    ours = _unshared(store, shelf)
+    there, absent = _pushed_texts(shelf, listing, ours, progress)
+    texts = np.intersect1d(ours, there.texts)
     notes = [_ABSENT.format(absent=absent, remote=remotes.shown(shelf.remote))] if absent else []
     if dry_run:
         return _would_push(shelf, store, texts, notes)
@@ -90,26 +93,29 @@ _ABSENT = (
 )
 
 
-def pushed_texts(
-    shelf: Shelf, listing: Listing, *, progress: Progress = lambda _done, _total: None
+def _unshared(store: VectorStore, shelf: Shelf) -> npt.NDArray[np.bytes_]:
+    """Return the texts whose vectors are here and in no pack of the remote."""
+    import numpy as np
+
+    return np.setdiff1d(digests(store.packed_digests()), shelf.texts())
+
+
+def _pushed_texts(
+    shelf: Shelf, listing: Listing, wanted: npt.NDArray[np.bytes_], progress: Progress
 ) -> tuple[Held, int]:
     """Return the texts that a remote's branches and tags hold, and how many branches we lack."""
     here = remotes.present(shelf.repository, set(listing.tips.values()))
     absent = sum(oid not in here for oid in listing.branches.values())
-    found = held(shelf.repository, sorted(here), progress=progress)
-    complete = found.complete and here >= set(listing.branches.values())
-    return Held(found.texts, found.tombstones, complete), absent
+    heeded = shelf.known.heeded(shelf.remote)
+    found = held(
+        shelf.repository, sorted(here), wanted=wanted, heeded=heeded, progress=progress
+    )  # fmt: skip
+    return replace(found, complete=found.complete and not absent), absent
 
 
-def new_texts(store: VectorStore, shelf: Shelf, there: Held) -> npt.NDArray[np.bytes_]:
-    """Return the texts whose vectors are here, that the remote holds, and no pack of it has."""
-    import numpy as np
-
-    ours = np.intersect1d(digests(store.packed_digests()), there.texts)
-    return np.setdiff1d(ours, shelf.texts())
-
-
-def packs_of(store: VectorStore, texts: npt.NDArray[np.bytes_], dimension: int) -> Iterator[Packed]:
+def _packs_of(
+    store: VectorStore, texts: npt.NDArray[np.bytes_], dimension: int
+) -> Iterator[Packed]:
     """Yield the vectors of some texts in as many packs as they need."""
     if not len(texts):
         return
@@ -127,7 +133,7 @@ def _fetch_tips(shelf: Shelf, listing: Listing) -> None:
     branches = listing.branches
     here = remotes.present(shelf.repository, set(branches.values()))
     absent = [ref for ref, oid in branches.items() if oid not in here]
-    remotes.fetch(shelf.repository, shelf.remote, absent, whole=False, quiet=shelf.quiet)
+    remotes.fetch(shelf.repository, shelf.remote, absent, whole=False, tell=shelf.tell)
 
 
 def _stock(shelf: Shelf) -> Listing:
@@ -155,7 +161,7 @@ def changing(remote: str) -> KnowError:
 def _made(shelf: Shelf, store: VectorStore, texts: npt.NDArray[np.bytes_]) -> tuple[list[Ref], int]:
     packs: list[Ref] = []
     vectors = 0
-    for rows in packs_of(store, texts, shelf.dimension):
+    for rows in _packs_of(store, texts, shelf.dimension):
         one = objects.write(
             shelf.repository, shelf.fingerprint, pack.encode(shelf.fingerprint, rows)
         )
@@ -171,7 +177,7 @@ def _would_push(
     import zlib
 
     packs = vectors = size = 0
-    for rows in packs_of(store, texts, shelf.dimension):
+    for rows in _packs_of(store, texts, shelf.dimension):
         packs += 1
         vectors += len(rows)
         size += len(zlib.compress(pack.encode(shelf.fingerprint, rows)))

@@ -54,13 +54,17 @@ def look(repository: Repository, remote: str) -> Listing:
     return Listing(tips, {name: tuple(some) for name, some in packs.items()})
 
 
+def _silent(_line: str) -> None: ...
+
+
 @dataclass
 class Shelf:
     """The packs of ``fingerprint`` on ``remote``.
 
     ``check`` raises RefusedError for vectors that are not to be used; ``refused``
     says why of each pack that was not. ``dimension`` is that of the vectors here,
-    0 while there are none; ``fetched`` counts packs, ``size`` their bytes.
+    0 while there are none; ``fetched`` counts packs, ``size`` their bytes. ``tell`` is
+    given the words of servers and helpers.
     """
 
     repository: Repository
@@ -68,7 +72,7 @@ class Shelf:
     fingerprint: str
     check: Callable[[Packed], None]
     dimension: int = 0
-    quiet: bool = False
+    tell: Callable[[str], None] = _silent
     packs: tuple[Ref, ...] = ()
     refused: dict[str, str] = field(default_factory=dict)
     fetched: int = 0
@@ -112,7 +116,7 @@ class Shelf:
         here = remotes.present(self.repository, [one.commit for one in wanted])
         absent = [one for one in wanted if one.commit not in here]
         remotes.fetch(
-            self.repository, self.remote, [one.ref for one in absent], quiet=self.quiet
+            self.repository, self.remote, [one.ref for one in absent], tell=self.tell
         )  # fmt: skip
         self.fetched += len(absent)
         self.size += objects.disk_size(self.repository, absent)

@@ -82,10 +82,15 @@ def digests(packed: bytes) -> npt.NDArray[np.bytes_]:
     return np.unique(np.frombuffer(packed, f"S{DIGEST}"))
 
 
+def cut(hashes: npt.NDArray[np.bytes_]) -> Iterator[bytes]:
+    """Yield hashes, each with all its bytes."""
+    data = hashes.tobytes()
+    return (data[at : at + DIGEST] for at in range(0, len(data), DIGEST))
+
+
 def hexes(hashes: npt.NDArray[np.bytes_]) -> list[str]:
     """Return hashes as a catalog spells them."""
-    data = hashes.tobytes()
-    return [data[at : at + DIGEST].hex() for at in range(0, len(data), DIGEST)]
+    return [one.hex() for one in cut(hashes)]
 
 
 def joined(some: Sequence[Packed]) -> Packed:
