@@ -148,6 +148,19 @@ def test_names_that_lead_out_of_the_tree_are_never_used_as_paths(one, other, rem
     assert not (other.root.parent / "vectors").exists()
 
 
+def test_a_pack_that_git_itself_refuses_costs_the_others_nothing(one, other):
+    raw = b"100644 ../../vectors\0" + bytes.fromhex(blob(one))
+    tree = plumbing.git(
+        one.repository, "hash-object", "-t", "tree", "-w", "--stdin", "--literally", data=raw
+    ).decode().strip()  # fmt: skip
+    git(one.root, "push", "-q", "origin", f"{our_commit(one, tree)}:{REFS}/{name_of(GOOD)}")
+    git(other.root, "config", "transfer.fsckObjects", "true")
+    result = other.know("sync", "pull")
+    assert result.code == 1
+    assert "1 vector pulled" in result.out
+    assert f"{name_of(GOOD)}: refused: git does not take it" in result.err
+
+
 def test_a_ref_that_names_no_commit_is_refused(one, other, remote):
     oid = blob(one)
     git(one.root, "push", "-q", "origin", f"{oid}:{REFS}/{name_of(GOOD)}")

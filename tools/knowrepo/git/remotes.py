@@ -28,6 +28,7 @@ _USERS = (
 _OURS_TO_TELL = ("fatal:", "error:", "hint:", "To ", " ! ", "warning: no common")
 _SECRET = re.compile(r"(?<=://)[^/@\s']+@")
 _AT_ONCE = 500  # refs of one command line
+_BROKEN = re.compile(r"fsck|index-pack failed|unpack-objects (?:failed|error)|bad tree")
 _GONE = re.compile(r"couldn't find remote ref|not our ref|no such ref", re.IGNORECASE)
 
 
@@ -40,6 +41,10 @@ def _silent(_line: str) -> None: ...
 
 class GoneError(KnowError):
     """A ref that was listed is no longer there: somebody has replaced it."""
+
+
+class BrokenError(KnowError):
+    """Objects that git itself does not take, as where `transfer.fsckObjects` is set."""
 
 
 @dataclass(frozen=True)
@@ -208,6 +213,8 @@ def _failed(repository: Repository, remote: str, said: Sequence[str]) -> KnowErr
     why = (told or lines[-1:] or ["git says nothing"])[0]
     if any(_GONE.search(line) for line in lines):
         return GoneError(f"{shown(remote)}: {why}")
+    if any(_BROKEN.search(line) for line in lines):
+        return BrokenError(f"{shown(remote)}: {why}")
     names = plumbing.git(repository, "remote").decode("utf-8", "replace").split()
     if remote in names:
         hint = "check the network, `git remote -v`, and that you may read and write there"

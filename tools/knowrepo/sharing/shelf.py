@@ -115,12 +115,12 @@ class Shelf:
         wanted = [one for one in packs if one.name not in self.refused]
         here = remotes.present(self.repository, [one.commit for one in wanted])
         absent = [one for one in wanted if one.commit not in here]
-        remotes.fetch(
-            self.repository, self.remote, [one.ref for one in absent], tell=self.tell
-        )  # fmt: skip
+        absent = self._fetched(absent)
         self.fetched += len(absent)
         self.size += objects.disk_size(self.repository, absent)
         for one in wanted:
+            if one.name in self.refused:
+                continue
             try:
                 rows = self._read(one)
             except RefusedError as error:
@@ -129,6 +129,19 @@ class Shelf:
             self.dimension = rows.dimension
             self.known.note(one.name, rows.texts())
             yield one, rows
+
+    def _fetched(self, packs: Sequence[Ref]) -> list[Ref]:
+        """Fetch packs, all at once or, where git does not take them so, one by one."""
+        try:
+            remotes.fetch(
+                self.repository, self.remote, [one.ref for one in packs], tell=self.tell
+            )  # fmt: skip
+        except remotes.BrokenError as error:
+            if len(packs) > 1:
+                return [one for each in packs for one in self._fetched([each])]
+            self.refused[packs[0].name] = f"git does not take it ({error.message})"
+            return []
+        return list(packs)
 
     def _read(self, one: Ref) -> Packed:
         rows = pack.decode(objects.read(self.repository, one), self.fingerprint, self.dimension)
