@@ -117,6 +117,8 @@ def _say_what_is_left(here: Repository, files: list[Path], quoting: list[str]) -
     sessions = here.sessions.relative_to(here.work_tree).as_posix()
     say("commit it, so that every clone forgets:")
     say(f"    git add -A -- '{sessions}' && git commit -m 'Forget a session'")
+    if (here.common_dir / "know" / "sharing").is_dir():
+        say("and push it: the next `know sync push` takes its vectors off the remote")
     say("earlier commits still hold it. In a fresh clone, when everybody has pushed:")
     options = " ".join(f"--path '{p.relative_to(here.work_tree).as_posix()}'" for p in files)
     say(f"    git filter-repo --invert-paths {options}")

@@ -43,6 +43,7 @@ from knowrepo.cli import (
     sql,
     stats,
     status,
+    sync,
     tags,
 )
 from knowrepo.cli.common import Command, Group
@@ -75,6 +76,7 @@ _PARTS: dict[str, dict[str, tuple[Any, str]]] = {
     },
     "Looking after the index": {
         "index": (index.index, "Bring the catalog and the vectors up to date."),
+        "sync": (sync.sync, "Share vectors with other clones, through a git remote."),
         "status": (status.status, "Say what is indexed, what is pending, with which model."),
         "doctor": (doctor.doctor, "Check that all that know needs is there and whole."),
         "gc": (gc.gc, "Drop vectors that no branch or work tree needs."),

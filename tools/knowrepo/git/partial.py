@@ -21,7 +21,7 @@ def blobs(repository: Repository, oids: Sequence[str]) -> Iterator[bytes | None]
     try:
         output = _batch(repository, asked)
     except KnowError:
-        here = _all_objects(repository)  # git gives up at the first that it would have to fetch
+        here = all_sizes(repository)  # git gives up at the first that it would have to fetch
         asked = [oid for oid in oids if oid in here]
         if len(asked) == len(oids):
             raise
@@ -38,7 +38,7 @@ def sizes(repository: Repository, oids: Sequence[str]) -> dict[str, int]:
     try:
         output = _check(repository, oids)
     except KnowError:
-        here = _all_objects(repository)
+        here = all_sizes(repository)
         asked = [oid for oid in oids if oid in here]
         output = _check(repository, asked) if asked else b""
     rows = (line.split(b" ") for line in output.split(b"\n"))
@@ -55,9 +55,11 @@ def _batch(repository: Repository, oids: Iterable[str]) -> bytes:
     return plumbing.git(repository, "cat-file", "--batch", data=names, fetching=False)
 
 
-def _all_objects(repository: Repository) -> set[str]:
+def all_sizes(repository: Repository) -> dict[str, int]:
+    """Return ``{oid: bytes}`` of all objects that are here."""
     listing = plumbing.git(
         repository, "cat-file", "--batch-all-objects", "--unordered",
-        "--batch-check=%(objectname)", fetching=False,
+        "--batch-check=%(objectname) %(objectsize)", fetching=False,
     )  # fmt: skip
-    return set(listing.decode().split())
+    pairs = (line.split() for line in listing.decode().splitlines())
+    return {oid: int(size) for oid, size in pairs}

@@ -13,7 +13,8 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from knowrepo.config import REPOSITORY_FILE
-from knowrepo.git import plumbing
+from knowrepo.errors import KnowError
+from knowrepo.git import partial, plumbing
 from knowrepo.git.layout import Repository
 
 _OID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -25,6 +26,10 @@ _UNDER_WAY = (
 )  # fmt: skip
 _MARKER = f":(top,glob)**/{REPOSITORY_FILE}"
 _QUIET = (0, 128)  # git's code where there is no commit, or no stash
+
+
+ABSENT = -1
+"""The size of what a partial clone lacks."""
 
 
 class Blob(NamedTuple):
@@ -85,15 +90,25 @@ def folders(repository: Repository, paths: Iterable[str]) -> list[str]:
     return sorted({line[0].decode() for line in lines if line[1:2] == [b"tree"]})
 
 
-def files(repository: Repository, tree: str) -> Iterator[Blob]:
+def files(repository: Repository, tree: str, *, fetching: bool = True) -> Iterator[Blob]:
     """Yield the regular files of a tree and below, by their paths in it.
 
-    One whose name is not UTF-8 is left out, as `plumbing.tracked` does.
+    One whose name is not UTF-8 is left out, as `plumbing.tracked` does. Without
+    ``fetching`` one that a partial clone lacks has the size `ABSENT`.
     """
-    listing = plumbing.git(repository, "ls-tree", "-r", "-z", "--long", "--full-tree", tree)
+    command = ("ls-tree", "-r", "-z", "--full-tree")
+    sizes: dict[str, int] = {}
+    try:
+        listing = plumbing.git(repository, *command, "--long", tree, fetching=fetching)
+    except KnowError:  # git gives up at the first that it would have to fetch
+        if fetching:
+            raise
+        sizes = partial.all_sizes(repository)
+        listing = plumbing.git(repository, *command, tree, fetching=False)
     for entry in listing.split(b"\0"):
         head, _, path = entry.partition(b"\t")
         if head.startswith(b"100"):
-            _, _, oid, size = head.split()
+            _, _, oid, *size = head.decode().split()
             with contextlib.suppress(UnicodeDecodeError):
-                yield Blob(path.decode(), oid.decode(), int(size))
+                known = int(size[0]) if size else sizes.get(oid, ABSENT)
+                yield Blob(path.decode(), oid, known)

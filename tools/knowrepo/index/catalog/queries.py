@@ -115,6 +115,21 @@ class Queries(Ids, FrontMatter):
         except ValueError as error:
             raise sqlite3.DatabaseError("the hash of a text is none") from error
 
+    def digests_of(self, keys: Sequence[str]) -> bytes:
+        """Return the text hashes of some documents' chunks, 16 bytes each, some twice."""
+        found = bytearray()
+        for some in batches(keys):
+            rows = self._db.execute(
+                "SELECT c.text_hash FROM documents d JOIN chunks c ON c.document = d.id"
+                f" WHERE d.key IN ({','.join('?' * len(some))})",
+                some,
+            )
+            try:
+                found += bytes.fromhex("".join(row[0] for row in rows))
+            except ValueError as error:
+                raise sqlite3.DatabaseError("the hash of a text is none") from error
+        return bytes(found)
+
     def documents(self, numbers: Sequence[int], only: Filter | None = None) -> dict[int, Document]:
         """Return documents by number, without those that do not pass the filter."""
         where, values = passing(only or Filter())

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from knowrepo.index.vectors import engine, manifest, segment
+from knowrepo.index.vectors.packed import Packed
 from knowrepo.index.vectors.segment import Row
 from knowrepo.index.vectors.sweep import Damaged
 
@@ -179,6 +180,27 @@ class Reader:
         with self._cursor() as db:
             found = db.execute(f"SELECT {_HEX}, part, vector FROM ({every})").fetchall()
         return [(text, part, np.array(vector, dtype=np.float32)) for text, part, vector in found]
+
+    def packed(self, texts: Sequence[str]) -> Packed:
+        """Return the vectors of some texts; see `Packed`."""
+        import numpy as np
+
+        if self.is_empty or not texts:
+            nothing = np.empty((0, self._dimension), np.float16)
+            return Packed(np.empty(0, "S16"), np.empty(0, np.uint16), nothing)
+        with self._cursor() as db:
+            segment.put_texts(db, "texts", texts)
+            found = db.execute(
+                f"SELECT hash::VARCHAR AS hash, * EXCLUDE (hash) FROM ({self._all()})"
+                " SEMI JOIN texts USING (hash)"
+            ).fetchnumpy()
+        digests = bytes.fromhex("".join(found.pop("hash").tolist()).replace("-", ""))
+        parts = found.pop("part").astype(np.uint16)
+        if not len(parts):
+            return self.packed(())
+        pieces = [np.stack(piece.tolist()) for piece in found.values()]
+        vectors = np.concatenate(pieces, axis=1).astype(np.float16)
+        return Packed(np.frombuffer(digests, "S16"), parts, vectors).in_order()
 
     @property
     def names(self) -> list[str]:

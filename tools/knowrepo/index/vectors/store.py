@@ -20,6 +20,7 @@ from filelock import FileLock, Timeout
 
 from knowrepo.errors import KnowError
 from knowrepo.index.vectors import engine, manifest, segment, sweep
+from knowrepo.index.vectors.packed import Packed
 from knowrepo.index.vectors.reader import Ranking, Reader
 from knowrepo.index.vectors.segment import Row
 from knowrepo.index.vectors.sweep import Damaged, Kept
@@ -107,6 +108,14 @@ class VectorStore:
         """
         with contextlib.ExitStack() as held:
             yield self._read(lambda reader: held.enter_context(reader.ranked(query)))
+
+    def dimension(self) -> int:
+        """Return how many numbers a vector has, without opening a segment; 0 for no vectors."""
+        return next((found.dimension for found in manifest.read(self._folder) or []), 0)
+
+    def packed(self, texts: Sequence[str]) -> Packed:
+        """Return the vectors of some texts, in the order that is the same everywhere."""
+        return self._read(lambda reader: reader.packed(texts))
 
     def rows(self) -> list[Row]:
         """Return all vectors as they are kept, in no order; it holds them all in memory."""
