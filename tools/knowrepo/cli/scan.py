@@ -73,8 +73,8 @@ def staged(repo: RepoOption = None) -> None:
     from knowrepo.sessions.scan import scan_staged
 
     found = list(scan_staged(repository(repo)))
-    _print(found, set())
-    if found:
+    if found:  # who commits wants to hear of nothing else
+        _print(found, set())
         say("run: know scan --fix, then `git add` what it changed; concepts are yours to mend")
         raise typer.Exit(1)
 
