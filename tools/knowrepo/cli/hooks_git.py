@@ -173,8 +173,6 @@ def _tell(here: Repository, steps: list[Step], *, dry_run: bool) -> None:
 
 def _tell_by_hand(here: Repository, left: list[Step]) -> None:
     """Say which files were left alone and why, and what to add to each by hand."""
-    import shlex
-
     from knowrepo.git.hooks.looking import inside
 
     for why in dict.fromkeys(step.why for step in left):
