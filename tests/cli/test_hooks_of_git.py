@@ -34,6 +34,17 @@ def repository(tmp_path, monkeypatch) -> Repository:
     return make_repository(tmp_path / "a memory é")
 
 
+@pytest.fixture(params=["links", "no links"])
+def links(request, monkeypatch) -> None:
+    """Disks that know hard links, and disks that do not."""
+
+    def fails(*_: object, **__: object) -> None:
+        raise OSError("not here")
+
+    if request.param == "no links":
+        monkeypatch.setattr(os, "link", fails)
+
+
 @pytest.fixture
 def hooks(repository) -> Path:
     return repository.common_dir / "hooks"
@@ -326,7 +337,9 @@ def test_a_hook_that_was_switched_off_stays_off(know, repository, hooks):
 
 
 @pytest.mark.parametrize("runs", [1, 3])
-def test_uninstalling_gives_back_all_bytes_modes_times_and_links(know, repository, hooks, runs):
+def test_uninstalling_gives_back_all_bytes_modes_times_and_links(
+    know, repository, hooks, runs, links
+):
     put(hooks / "pre-commit")
     put(hooks / "post-commit", b"\x00\xff no text at all\r\n", mode=0o751)
     put(hooks / "post-merge", b"", mode=0o644)
@@ -396,8 +409,16 @@ def test_hooks_of_lefthook_are_chained_and_its_habit_is_told(know, repository, h
     done = know("hooks", "status")
     assert done.code == 1
     assert "something else took the place of pre-commit" in done.out
+    ours = (hooks / "pre-commit.old").read_bytes()
+    know("hooks", "install", "--git")  # takes it back, and keeps the newer of its files
+    assert states(repository)["pre-commit"] == "chained"
+    assert not (hooks / "pre-commit.old").exists()
+    assert (hooks / "pre-commit.before-know").read_bytes() == b"#!/bin/sh\n# LEFTHOOK\n"
+    (hooks / "pre-commit").rename(hooks / "pre-commit.old")
+    put(hooks / "pre-commit", b"#!/bin/sh\n# LEFTHOOK 2\n")
+    assert (hooks / "pre-commit.old").read_bytes() == ours
     know("hooks", "uninstall", "--git")
-    assert (hooks / "pre-commit").read_bytes() == b"#!/bin/sh\n# LEFTHOOK\n"
+    assert (hooks / "pre-commit").read_bytes() == b"#!/bin/sh\n# LEFTHOOK 2\n"
     assert not (hooks / "pre-commit.old").exists()
 
 

@@ -122,8 +122,10 @@ def _of_background(runs: dict[str, Any]) -> list[str]:
     told = []
     if runs["running"]:
         told.append("  a background run is going on")
-    elif runs["begun"] or runs["asked"]:
+    elif runs["begun"]:
         told.append("  a background run was killed before its end; the next one goes on there")
+    elif runs["asked"]:
+        told.append("  a background run is asked for, and about to begin")
     last, bad = runs["last"], runs["last_error"]
     if last is None:
         told.append("  no background run yet")

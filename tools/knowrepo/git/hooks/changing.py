@@ -62,10 +62,11 @@ def to_uninstall(repository: Repository) -> list[Step]:
 def do(step: Step) -> None:
     """Do a step. Raises OSError where the folder cannot be written."""
     before = step.path.with_name(step.hook.before if step.hook else f"{step.path.name}{_BEFORE}")
-    if step.action == "chain" and not os.path.lexists(before):
+    if step.action == "chain" and not _same(step.path, before):
         _keep(step.path, before)
     if step.action in ("make", "chain", "renew") and step.hook is not None:
         write_atomically(step.path, scripts.text(step.hook), mode=_MODE)
+        _drop_aside(step.path)
     elif step.action == "restore":
         before.replace(step.path)
     elif step.action == "remove":
@@ -106,13 +107,11 @@ def _to_install(repository: Repository, where: place.Place, stage: str, ids: set
         return Step(stage, "keep", target, "it calls know already")
     if others.asks_its_own_name(others.head(target)):
         return Step(stage, "tell", target, "it goes by its own name, and may not be renamed")
-    if os.path.lexists(before) and not _same(before, target):
+    lefthooks = others.is_lefthooks(data)
+    generated = lefthooks and others.is_lefthooks(others.head(before))  # no loss, it is newer
+    if os.path.lexists(before) and not generated and not _same(before, target):
         return Step(stage, "tell", target, f"{before.name} is there already")
-    why = (
-        "lefthook writes it anew when its configuration changes"
-        if others.is_lefthooks(data)
-        else ""
-    )
+    why = "lefthook writes it anew when its configuration changes" if lefthooks else ""
     return Step(stage, "chain", target, why, hook)
 
 
@@ -170,10 +169,22 @@ def _to_uninstall(repository: Repository, folder: Path, stage: str) -> Step:
 
 def _keep(path: Path, before: Path) -> None:
     """Give a hook a second name; ours then takes the first, so that one is always there."""
+    second = before.with_name(f"{before.name}.new")
     try:
-        os.link(path, before, follow_symlinks=False)
+        second.unlink(missing_ok=True)  # of one that was killed here
+        os.link(path, second, follow_symlinks=False)
     except (OSError, NotImplementedError):  # a disk without links
-        path.rename(before)
+        path.replace(before)
+    else:
+        second.replace(before)
+
+
+def _drop_aside(path: Path) -> None:
+    """Remove what lefthook made of a hook of ours when it took its place: it would stop it."""
+    aside = path.with_name(f"{path.name}.old")
+    read = scripts.read(others.head(aside))
+    if read is not None and read.whole:
+        aside.unlink()
 
 
 def _same(one: Path, other: Path) -> bool:
