@@ -9,7 +9,6 @@ import resource
 import shlex
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -199,4 +198,19 @@ def test_a_recorded_know_that_is_too_old_is_done_without(repository, know, tmp_p
     write(repository, "concepts/a.md", concept("A"))
     assert know("hook", "index", "--wait").code == 0
     assert known(repository) == {"concepts/a"}
-    assert sys.executable in program.own()
+
+
+@pytest.mark.parametrize(("code", "expected"), [(0, 0), (1, 1), (2, 0)])
+def test_questions_are_asked_by_the_recorded_know_where_it_can(
+    repository, know, tmp_path, code, expected
+):
+    other = tmp_path / "know"
+    other.write_text(f'#!/bin/sh\necho "$*" >>"{tmp_path}/told"\nexit {code}\n')
+    other.chmod(0o755)
+    git(repository.root, "config", program.KEY, str(other))
+    assert know("hook", "eval").code == 0  # there is no case
+    assert not (tmp_path / "told").exists()
+    write(repository, "concepts/a.md", concept("Herons"))
+    write(repository, "eval.toml", '[[case]]\nquery = "herons"\nexpect = "a"\n')
+    assert know("hook", "eval").code == expected
+    assert (tmp_path / "told").read_text() == f"hook eval --here --repo {repository.root}\n"

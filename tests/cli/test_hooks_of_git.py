@@ -127,6 +127,37 @@ def committed_says(repository: Repository) -> str:
     return f"[main (root-commit) {hash_}] x\n" + "\n".join(lines) + "\n"
 
 
+def test_a_commit_is_checked_as_it_will_be_not_as_the_work_tree_is(know, repository):
+    secret = "gh" + "p_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z5A"
+    write(repository, "concepts/a.md", concept("A"))
+    generated(repository)
+    know("hooks", "install", "--git")
+    write(repository, "concepts/a.md", concept("A", body=secret), stage=False)
+    assert committed(repository.root)[0] == 0
+    assert "github-token" in committed(repository.root, "-a")[1]
+    git(repository.root, "add", "concepts/a.md")
+    (repository.root / "note.txt").write_text("x")
+    git(repository.root, "add", "note.txt")
+    assert committed(repository.root, "note.txt")[0] == 0  # what is staged beside it is not in it
+    assert committed(repository.root, "concepts/a.md")[0] == 1
+    assert secret not in git(repository.root, "log", "-p")
+
+
+def test_a_submodule_has_hooks_of_its_own(know, repository, tmp_path):
+    write(repository, "concepts/a.md", concept("A"))
+    generated(repository)
+    git(repository.root, "commit", "-qm", "x")
+    outer = make_repository(tmp_path / "outer")
+    git(outer.root, "-c", "protocol.file.allow=always", "submodule", "add", "-q",
+        str(repository.root), "inner é")  # fmt: skip
+    inner = repository_at(outer.root / "inner é")
+    assert main(["hooks", "install", "--git", "--repo", str(inner.root)]) == 0
+    assert (inner.git_dir / "hooks/pre-commit").exists()
+    assert states(outer) == dict.fromkeys(STAGES, "missing")
+    write(inner, "concepts/bad.md", "---\ntitle: One: two\n---\n")
+    assert "OKF103" in committed(inner.root)[1]
+
+
 def test_a_commit_a_merge_a_checkout_and_a_rebase_are_indexed_in_the_background(know, repository):
     write(repository, "concepts/a.md", concept("A heron"))
     generated(repository)
@@ -173,8 +204,7 @@ def test_in_the_middle_of_a_rebase_nothing_is_started(know, repository, monkeypa
         git(repository.root, "commit", "-q", "--no-verify", "-m", f"f{number}")
     assert counted() == ["index"] * 4
     git(repository.root, "rebase", "-q", "--force-rebase", "HEAD~4")
-    assert set(counted()[4:]) == {"index"}
-    assert len(counted()) == 5  # once, at its end
+    assert sorted(counted()[4:]) == ["index", "merged"]  # once, at its end
 
 
 def counting(hooks: Path, repository: Repository) -> Callable[[], list[str]]:
@@ -250,16 +280,21 @@ def test_a_branch_without_knowledge_is_left_alone(know, repository):
     assert committed(repository.root)[0] == 0
 
 
-def test_a_command_that_know_does_not_have_yet_stops_no_merge(know, repository, hooks, tmp_path):
+@pytest.mark.parametrize("stage", ["pre-merge-commit", "post-merge", "post-rewrite"])
+def test_a_command_that_know_does_not_have_yet_stops_nothing_and_says_nothing(
+    know, repository, hooks, tmp_path, stage
+):
     know("hooks", "install", "--git")
     stub = tmp_path / "know"
-    text = (hooks / "pre-merge-commit").read_text()
-    (hooks / "pre-merge-commit").write_text(text.replace(sys.executable, str(stub)))
-    for code, expected in ((0, 0), (2, 0), (126, 0), (1, 1), (3, 3)):
-        stub.write_text(f"#!/bin/sh\nexit {code}\n")
+    (hooks / stage).write_text((hooks / stage).read_text().replace(sys.executable, str(stub)))
+    for code, said in ((0, "told\n"), (2, ""), (1, "told\n"), (3, "told\n")):
+        stub.write_text(f"#!/bin/sh\n[ $5 = index ] && exit\necho told >&2\nexit {code}\n")
         stub.chmod(0o755)
-        done = subprocess.run([str(hooks / "pre-merge-commit")], cwd=repository.root, check=False)
-        assert done.returncode == expected
+        done = subprocess.run(
+            [str(hooks / stage), "rebase"],
+            cwd=repository.root, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert (done.returncode, done.stderr) == (0, said)
 
 
 def test_the_knowledge_in_a_subdirectory_and_a_second_one_are_both_checked(

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from knowrepo.git.program import Command
     from knowrepo.upkeep.logs import Noted
 
+_A_WHILE = 600.0  # seconds that a person's own `know index` may take
+
 HereOption = Annotated[
     bool, typer.Option("--here", help="By this very know, and not by the one recorded in git.")
 ]
@@ -163,9 +165,6 @@ def _index(place: Repository, what: Noted) -> None:
     embedded = embed(place, 0, quiet=False)
     if embedded is not None:
         what.update(embedded=embedded)
-
-
-_A_WHILE = 600.0  # seconds that a person's own `know index` may take
 
 
 def _program(place: Repository, *, here: bool) -> Command:

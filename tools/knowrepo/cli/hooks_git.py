@@ -24,6 +24,12 @@ _DID = {
     "restore": "gave back what was there: {path}",
     "nothing": "no hook of ours",
 }
+_ENTRIES = {
+    "pre-commit": ("pre-commit",),
+    "pre-merge-commit": ("merging",),
+    "post-merge": ("merged", "index"),
+    "post-rewrite": ("merged --tell", "index"),
+}
 
 
 def install(here: Repository, *, dry_run: bool) -> None:
@@ -189,6 +195,6 @@ def _line(stage: str, root: str) -> str:
     """Return the line by which a hook of somebody else's runs ours; without know it passes."""
     import shlex
 
-    entry = {"pre-commit": "pre-commit", "pre-merge-commit": "merged"}.get(stage, "index")
     option = "" if root == "." else f" --repo {shlex.quote(root)}"
-    return f"if command -v know >/dev/null; then know hook {entry}{option}; fi"
+    calls = [f"know hook {entry}{option}" for entry in _ENTRIES.get(stage, ("index",))]
+    return f"if command -v know >/dev/null; then {'; '.join(calls)}; fi"

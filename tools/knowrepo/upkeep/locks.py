@@ -41,7 +41,7 @@ def locks(repository: Repository) -> Iterator[Lock]:
 
 def _files(repository: Repository) -> list[Path]:
     tables = repository.vectors.glob("*/*lock")
-    shared = (repository.common_dir / "know").glob("*/*.lock")
+    shared = (repository.common_dir / "know" / "background").glob("*.lock")
     return sorted({*repository.locks.glob("*.lock"), *shared, *tables})
 
 

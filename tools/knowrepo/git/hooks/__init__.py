@@ -5,8 +5,7 @@ pre-commit, husky and lefthook by their files, `looking` says what is there, and
 `changing` is the only one that writes.
 """
 
-GATES = ("pre-commit", "pre-merge-commit")
-"""Stages whose hook may stop git."""
+BEFORE = ("pre-commit", "pre-merge-commit")
 AFTER = ("post-commit", "post-merge", "post-checkout", "post-rewrite")
 """Stages after which the work tree may hold something that is not indexed yet."""
-STAGES = (*GATES, *AFTER)
+STAGES = (*BEFORE, *AFTER)

@@ -27,6 +27,8 @@ Action = Literal[
 ]
 _BEFORE = ".before-know"
 _MODE = 0o755
+_MORE = ("post-merge", "post-rewrite")
+"""Stages in which ours does more than the hook that pre-commit has; indexing twice is once."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ def _to_install(repository: Repository, where: place.Place, stage: str, ids: set
     runs_pre_commit = others.is_pre_commits(data)
     found = looking.ours(where.folder, stage)
     told = ", ".join(looking.ids_of(stage, ids))
-    if told and runs_pre_commit:
+    if told and runs_pre_commit and stage not in _MORE:
         return _leave(stage, main, found, told)
     if told and stage == "pre-commit" and found is None and others.pre_commit_is_installed():
         return Step(stage, "leave to pre-commit", main, "`pre-commit install` has it run")

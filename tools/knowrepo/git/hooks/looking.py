@@ -21,7 +21,10 @@ State = Literal[
 ]
 WORKS: frozenset[State] = frozenset({"installed", "chained", "pre-commit", "by hand"})
 _ASIDE = ("", ".legacy", ".old")  # as installers name what they find: pre-commit, lefthook
-_IDS = {"pre-commit": ("know-check", "know-tags", "know-scan"), "pre-merge-commit": ()}
+_IDS = {
+    "pre-commit": ("know-commit", "know-check", "know-tags", "know-scan"),
+    "pre-merge-commit": (),
+}
 
 
 @dataclass(frozen=True)

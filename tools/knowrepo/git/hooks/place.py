@@ -40,7 +40,7 @@ def find(repository: Repository) -> Place:
         why = "husky looks after it, and makes it anew"
         return Place(folder, why, folder.parent)
     if not real.is_relative_to(repository.work_tree.resolve()):
-        return Place(folder, "core.hooksPath leads to it, so others may use it too", folder)
+        return Place(folder, "it lies outside of this clone, so others may use it too", folder)
     if names_in(git(repository, "ls-files", "-z", "--", str(folder))):
         return Place(folder, "git tracks it, so it is everybody's", folder)
     return Place(folder, "it lies in the work tree, where git may come to track it", folder)

@@ -15,47 +15,24 @@ import re
 import shlex
 from dataclasses import dataclass
 
-from knowrepo.git.hooks import GATES
 from knowrepo.git.program import Command
 
 _HEAD = re.compile(rb"#!/bin/sh\n# know-hook 1 ([0-9a-f]{64})\n")
 _SAYS = """\
 # Made by `know hooks install --git`; `know hooks uninstall --git` takes it away again.
 """
-_BEFORE_GATE = """\
+_BEFORE_PRE = """\
 if [ -x "${{0%/*}}"/{before} ]; then
     "${{0%/*}}"/{before} "$@" || exit $?
 fi
+code=0
 """
-_BEFORE_AFTER = """\
+_BEFORE_POST = """\
 code=0
 if [ -x "${{0%/*}}"/{before} ]; then
     "${{0%/*}}"/{before} "$@"
     code=$?
 fi
-"""
-# 126 and 127: it is there and cannot be run. 2, of a newer hook: know is too old for it.
-_GATE = """\
-[ -x {program} ] && [ -f {package} ] || exit 0
-code=0
-for root in {roots}; do
-    [ -f "$root/know.toml" ] || continue
-    {command} hook {entry} --repo "$root" </dev/null
-    found=$?
-    case $found in
-    0 | {passing}) ;;
-    *) code=$found ;;
-    esac
-done
-exit $code
-"""
-_AFTER = """\
-[ -x {program} ] && [ -f {package} ] || exit $code
-{rebasing}for root in {roots}; do
-    [ -f "$root/know.toml" ] || continue
-    {command} hook index --repo "$root" </dev/null >/dev/null 2>&1 &
-done
-exit $code
 """
 _REBASING = """\
 # In the middle of a rebase there is nothing to index; post-rewrite tells its end.
@@ -64,7 +41,42 @@ if [ -d "$dir/rebase-merge" ] || [ -d "$dir/rebase-apply" ]; then
     exit $code
 fi
 """
-_ENTRIES = {"pre-commit": "pre-commit", "pre-merge-commit": "merged"}
+_EACH = """\
+[ -x {program} ] && [ -f {package} ] || exit $code
+{first}for root in {roots}; do
+    [ -f "$root/know.toml" ] || continue
+{work}done
+exit $code
+"""
+# 126 and 127: it is there and cannot be run.
+_GATE = """\
+    {command} hook pre-commit --repo "$root" </dev/null
+    found=$?
+    case $found in
+    0 | 126 | 127) ;;
+    *) code=$found ;;
+    esac
+"""
+# 2: a know that does not have this command says so, and nobody wants to hear it.
+_TELLS = """\
+    said=$({command} hook {entry} --repo "$root" </dev/null 2>&1)
+    [ $? -eq 2 ] || [ -z "$said" ] || printf '%s\\n' "$said" >&2
+"""
+_AFTER_REBASE = """\
+    if [ "$1" = rebase ]; then
+        said=$({command} hook merged --tell --repo "$root" </dev/null 2>&1)
+        [ $? -eq 2 ] || [ -z "$said" ] || printf '%s\\n' "$said" >&2
+    fi
+"""
+_INDEX = """\
+    {command} hook index --repo "$root" </dev/null >/dev/null 2>&1 &
+"""
+_WORK = {
+    "pre-commit": _GATE,
+    "pre-merge-commit": _TELLS.replace("{entry}", "merging"),
+    "post-merge": _TELLS.replace("{entry}", "merged") + _INDEX,
+    "post-rewrite": _AFTER_REBASE + _INDEX,
+}
 
 
 @dataclass(frozen=True)
@@ -93,21 +105,20 @@ class Read:
 
 def text(hook: Hook) -> bytes:
     """Return the hook file."""
-    gate = hook.stage in GATES
+    command = shlex.join(hook.command)
+    # A checkout begins a rebase as well, and each of its commits is one.
+    rebasing = hook.stage in {"post-commit", "post-checkout"}
     words = {
+        "before": shlex.quote(hook.before),
         "program": shlex.quote(hook.command[0]),
         "package": shlex.quote(hook.package),
-        "command": shlex.join(hook.command),
+        "first": _REBASING if rebasing else "",
         "roots": shlex.join(f"./{root}" if root != "." else "." for root in hook.roots),
-        "before": shlex.quote(hook.before),
-        "entry": _ENTRIES.get(hook.stage, "index"),
-        "passing": "2 | 126 | 127" if hook.stage == "pre-merge-commit" else "126 | 127",
-        # A checkout begins a rebase as well, and each of its commits is one.
-        "rebasing": _REBASING if hook.stage in {"post-commit", "post-checkout"} else "",
+        "work": _WORK.get(hook.stage, _INDEX).replace("{command}", command),
     }
     made_of = json.dumps({**vars(hook), "command": list(hook.command), "roots": list(hook.roots)})
-    parts = (_BEFORE_GATE, _GATE) if gate else (_BEFORE_AFTER, _AFTER)
-    body = "".join((_SAYS, f"# {made_of}\n", *(part.format(**words) for part in parts)))
+    before = _BEFORE_PRE if hook.stage.startswith("pre-") else _BEFORE_POST
+    body = f"{_SAYS}# {made_of}\n{before.format(**words)}{_EACH.format(**words)}"
     data = body.encode("utf-8", "surrogateescape")
     return b"#!/bin/sh\n# know-hook 1 %s\n" % _checksum(data) + data
 

@@ -14,6 +14,8 @@ from knowrepo.git.layout import Repository
 from knowrepo.upkeep.doctor.check import Found, listed, ok, warn
 
 IDS = ("know-check", "know-tags", "know-scan")
+TOGETHER = "know-commit"
+"""What does the work of all three."""
 _STAGES = {
     "know-sweep": ("post-commit",),
     "know-index": ("post-commit", "post-merge", "post-checkout", "post-rewrite"),
@@ -30,14 +32,14 @@ def configured(here: Repository) -> Found:
     """Whether the configuration of pre-commit names our hooks, or git runs them without it."""
     ids = others.configured_ids(here)
     plain = _state(here, "pre-commit")
-    if plain.state in looking.WORKS - {"pre-commit"} and not (ids and ids.intersection(IDS)):
+    if plain.state in looking.WORKS - {"pre-commit"} and not (ids and ids & {TOGETHER, *IDS}):
         return ok(f"commits are checked without pre-commit, by {plain.path}")
     if ids is None:
         return warn(
             f"no {CONFIGURATION}: commits are not checked",
             "`know init` makes one; `know hooks install --git` needs none",
         )
-    missing = [name for name in IDS if name not in ids]
+    missing = [name for name in IDS if not ids & {name, TOGETHER}]
     if missing:
         return warn(
             f"{CONFIGURATION} does not name {listed(missing)}",
