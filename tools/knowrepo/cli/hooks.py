@@ -1,4 +1,4 @@
-"""``know hooks``: the hooks by which agents tell us that a session moved on."""
+"""``know hooks``: the hooks of agents, and of git (see `hooks_git`)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from knowrepo.cli.common import JsonOption, say, show, show_json
+from knowrepo.cli.common import JsonOption, RepoOption, repository, say, show, show_json
 from knowrepo.units import count
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _SCOPES = ("user", "project", "local")
 
 app = typer.Typer(
-    no_args_is_help=True, help="The hooks by which agents tell that a session moved on."
+    no_args_is_help=True, help="The hooks by which agents note their sessions, and those of git."
 )
 
 AgentOption = Annotated[
@@ -34,6 +34,9 @@ ScopeOption = Annotated[
         "--scope", metavar="SCOPE", help="`user`, `project` (shared), or `local` (not shared)."
     ),
 ]
+GitOption = Annotated[
+    bool, typer.Option("--git", help="The hooks that git runs in this clone, without pre-commit.")
+]
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Show what would change; write nothing.")
 ]
@@ -46,20 +49,31 @@ def install(
     status_line: Annotated[
         bool, typer.Option("--status-line", help="Also tell from a status line, if there is none.")
     ] = False,
+    git: GitOption = False,
     dry_run: DryRunOption = False,
+    repo: RepoOption = None,
 ) -> None:
-    """Have an agent note its sessions for the archive, and sweep when one starts.
+    """Have an agent note its sessions, or git check commits and index after them.
 
     Edits the agent's settings in place: other hooks, other keys and the
-    formatting stay, and a second run changes nothing.
+    formatting stay, and a second run changes nothing. With --git, a hook that is
+    there already is kept and runs first; what pre-commit runs is left to it, and
+    in a folder that others share nothing is written: it says what to add.
 
     \b
     Examples:
       know hooks install --agent claude
       know hooks install --agent claude --scope local --dry-run
+      know hooks install --git
     """
     from knowrepo.sessions.capture import agent_settings, settings_file
 
+    if git:
+        from knowrepo.cli import hooks_git
+
+        hooks_git.install(repository(repo), dry_run=dry_run)
+        if not agent:
+            return
     if not _is_claude(agent):
         _tell_by_hand(agent)
         return
@@ -87,16 +101,27 @@ def install(
 def uninstall(
     agent: AgentOption = "",
     scope: ScopeOption = "user",
+    git: GitOption = False,
     dry_run: DryRunOption = False,
+    repo: RepoOption = None,
 ) -> None:
-    """Take our hooks out of an agent's settings again, and nothing else.
+    """Take our hooks out of an agent's settings, or of git, and nothing else.
+
+    With --git, a hook that was there before is there again as it was.
 
     \b
     Examples:
       know hooks uninstall --agent claude
+      know hooks uninstall --git
     """
     from knowrepo.sessions.capture import agent_settings, settings_file
 
+    if git:
+        from knowrepo.cli import hooks_git
+
+        hooks_git.uninstall(repository(repo), dry_run=dry_run)
+        if not agent:
+            return
     if not _is_claude(agent):
         file_name, _ = agent_settings.by_hand(agent, "know-hook")
         show(f"{agent}: take out of {file_name} by hand what names know-hook")
@@ -122,10 +147,11 @@ def uninstall(
 
 
 @app.command("status")
-def status(as_json: JsonOption = False) -> None:
+def status(as_json: JsonOption = False, repo: RepoOption = None) -> None:
     """Say where hooks are installed, what waits in the queue, and the last error.
 
-    Exits with 1 where hooks are installed that cannot work.
+    Of git it says what runs at each stage, and how the last run in the background
+    went. Exits with 1 where hooks are installed that cannot work.
 
     \b
     Examples:
@@ -135,8 +161,10 @@ def status(as_json: JsonOption = False) -> None:
     import time
 
     from knowrepo import hook
+    from knowrepo.cli import hooks_git
     from knowrepo.sessions.capture import queue
 
+    in_git = hooks_git.status(repo)
     installed = [_state(scope) for scope in _SCOPES]
     waiting = queue.waiting()
     now = time.time()
@@ -149,8 +177,8 @@ def status(as_json: JsonOption = False) -> None:
             "oldest_seconds": oldest, "resting": waiting.resting, "taken": waiting.taken,
             "broken": waiting.broken,
         }  # fmt: skip
-        answer = {"claude": installed, "queue": held, "last_error": error}
-        show_json(answer, indent=2)
+        answer = {"claude": installed, "queue": held, "last_error": error, "git": in_git}
+        show_json({"version": 1, **answer}, indent=2)
     else:
         for state in installed:
             show(_state_line(state))
@@ -161,7 +189,9 @@ def status(as_json: JsonOption = False) -> None:
             show(f"       {waiting.broken} unreadable, in {folder / hook.QUEUE / 'broken'}")
         if error:
             show(f"last error of know-hook: {error}")
-    if any(state["programs"] and state["problems"] for state in installed):
+        show("\n".join(hooks_git.lines(in_git)))
+    broken = any(state["programs"] and state["problems"] for state in installed)
+    if broken or hooks_git.is_broken(in_git):
         raise typer.Exit(1)
 
 
@@ -169,10 +199,14 @@ def _is_claude(agent: str) -> bool:
     from knowrepo.errors import UsageError
     from knowrepo.sessions.capture.agent_settings import BY_HAND
 
+    if not agent:
+        raise UsageError("whose hooks?", hint="--git, --agent claude, or both")
     if agent != "claude" and agent not in BY_HAND:
-        what = f"--agent {agent}: not known" if agent else "which agent?"
         others = ", ".join(BY_HAND)
-        raise UsageError(what, hint=f"--agent claude; or, to be told what to add: {others}")
+        raise UsageError(
+            f"--agent {agent}: not known",
+            hint=f"--agent claude; or, to be told what to add: {others}",
+        )
     return agent == "claude"
 
 

@@ -55,6 +55,7 @@ def index(
 
 def _refreshed(here: Repository, *, quiet: bool) -> bool:
     """Bring the catalog up to the present state; says whether that was ours to do."""
+    from knowrepo.git import program
     from knowrepo.index.build import refresh
     from knowrepo.upkeep import logs
 
@@ -62,6 +63,7 @@ def _refreshed(here: Repository, *, quiet: bool) -> bool:
         done = refresh(here, progress=tell, wait=5.0)
         if not done.busy:
             what.update(indexed=done.indexed, removed=done.removed, unreadable=len(done.notes))
+    program.record_if_missing(here)
     for note in done.notes:
         say(note)
     if done.busy:

@@ -24,7 +24,8 @@ _CONFIGURATION = (
     "format = 1\n"
 )
 _HOOKS = """\
-default_install_hook_types: [pre-commit, post-commit]
+default_install_hook_types:
+  [pre-commit, post-commit, post-merge, post-checkout, post-rewrite, pre-push]
 default_stages: [pre-commit]
 repos:
   - repo: local
@@ -53,6 +54,20 @@ repos:
         entry: know hook sweep{option}
         language: system
         stages: [post-commit]
+        always_run: true
+        pass_filenames: false
+      - id: know-index
+        name: index in the background
+        entry: know hook index{option}
+        language: system
+        stages: [post-commit, post-merge, post-checkout, post-rewrite]
+        always_run: true
+        pass_filenames: false
+      - id: know-eval
+        name: ask what this repository must be able to answer
+        entry: know hook eval{option}
+        language: system
+        stages: [pre-push]
         always_run: true
         pass_filenames: false
 """
@@ -90,7 +105,7 @@ def init(
       know init ~/memory --archive
       know init --no-archive --no-default
     """
-    from knowrepo.git import drivers
+    from knowrepo.git import drivers, program
     from knowrepo.git.layout import repository_at
     from knowrepo.git.repo import identify_project, work_tree_of
 
@@ -103,12 +118,14 @@ def init(
     _generate(here)
     if drivers.install(here):
         show("git configuration of this clone: sessions and generated files are merged by know")
+    program.record_if_missing(here)
     identity = identify_project(_project(project, here))
     _map(here, identity.identity, identity.path, default=default)
     show("recalls are noted on this machine only (know recall --log shows it, README how to stop)")
     _offer_archive(here, identity.path, archive)
     show(f"\nNext, in {here.work_tree}: git add -A, commit, and `pre-commit install` to have")
-    show("commits checked. Every other clone needs `know init` and `pre-commit install` once.")
+    show("commits checked (`know hooks install --git` does without pre-commit).")
+    show("Every other clone needs `know init` and one of these two once.")
     show("Put this line into AGENTS.md or CLAUDE.md, so that agents find the memory:\n")
     show(AGENTS_LINE)
 

@@ -62,7 +62,7 @@ app = typer.Typer(
 _PARTS: dict[str, dict[str, tuple[Any, str]]] = {
     "To begin": {
         "init": (init.init, "Make a git repository a knowledge repository, and map projects."),
-        "hooks": (hooks.app, "Have an agent note its sessions for the archive."),
+        "hooks": (hooks.app, "Have agents note their sessions, and git run our checks."),
         "model": (model.app, "Fetch the local embedding model, or say where it is."),
     },
     "Looking up": {
@@ -126,6 +126,8 @@ hook.command("merging")(git_calls.merging)
 hook.command("merged")(git_calls.merged)
 hook.command("sweep")(git_calls.sweep)
 hook.command("scan")(scan.staged)
+hook.command("index")(git_calls.index)
+hook.command("eval")(git_calls.evaluate)
 app.add_typer(hook, name="hook", hidden=True)
 for group in (app, *(found.typer_instance for found in app.registered_groups)):
     for command in group.registered_commands if group else ():

@@ -34,14 +34,15 @@ def locks(repository: Repository) -> Iterator[Lock]:
     """Yield the locks of a work tree and of the vectors that it shares, held or free."""
     holders = _holders()
     for path in _files(repository):
-        held = _is_held(path)
+        held = is_held(path)
         holder = _holder(path, holders) if held else 0
         yield Lock(_name(repository, path), path, held, holder, _command(holder))
 
 
 def _files(repository: Repository) -> list[Path]:
     tables = repository.vectors.glob("*/*lock")
-    return sorted({*repository.locks.glob("*.lock"), *tables})
+    shared = (repository.common_dir / "know" / "background").glob("*.lock")
+    return sorted({*repository.locks.glob("*.lock"), *shared, *tables})
 
 
 def _name(repository: Repository, path: Path) -> str:
@@ -51,7 +52,8 @@ def _name(repository: Repository, path: Path) -> str:
     return f"{what} {table}".strip()
 
 
-def _is_held(path: Path) -> bool:
+def is_held(path: Path) -> bool:
+    """Say whether a process holds the lock of a file; one that is not there is free."""
     if sys.platform == "win32":
         return False
     import fcntl

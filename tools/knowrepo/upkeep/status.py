@@ -27,7 +27,7 @@ State = Literal["current", "behind", "not built", "damaged"]
 VARIABLES = (
     "KNOW_REPO", "KNOW_MODEL", "KNOW_CONFIG", "KNOW_CACHE", "KNOW_STATE", "KNOW_RECALL_LOG",
 )  # fmt: skip
-_RUNS = ("index", "embedding", "archive")
+_RUNS = ("index", "embedding", "background", "archive")
 _LOOKED_AT = 500  # lines of the log
 
 

@@ -3,28 +3,41 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import shutil
 from pathlib import Path
 
 from knowrepo.git import drivers, plumbing
+from knowrepo.git.hooks import looking, others, place
+from knowrepo.git.hooks.others import CONFIGURATION
 from knowrepo.git.layout import Repository
 from knowrepo.upkeep.doctor.check import Found, listed, ok, warn
 
-CONFIGURATION = ".pre-commit-config.yaml"
 IDS = ("know-check", "know-tags", "know-scan")
 TOGETHER = "know-commit"
 """What does the work of all three."""
-_STAGES = {"know-sweep": "post-commit"}
-_INSTALL = "`pre-commit install`, in every clone; it comes with `knowrepo[hooks]`"
+_STAGES = {
+    "know-sweep": ("post-commit",),
+    "know-index": ("post-commit", "post-merge", "post-checkout", "post-rewrite"),
+    "know-eval": ("pre-push",),
+}
+_INSTALL = (
+    "`pre-commit install`, in every clone; it comes with `knowrepo[hooks]`; or without it"
+    " `know hooks install --git`"
+)
 
 
 def configured(here: Repository) -> Found:
-    """Whether the configuration of pre-commit names our hooks."""
-    ids = _ids(here)
+    """Whether the configuration of pre-commit names our hooks, or git runs them without it."""
+    ids = others.configured_ids(here)
+    plain = _state(here, "pre-commit")
+    if plain.state in looking.WORKS - {"pre-commit"} and not (ids and ids & {TOGETHER, *IDS}):
+        return ok(f"commits are checked without pre-commit, by {plain.path}")
     if ids is None:
-        return warn(f"no {CONFIGURATION}: commits are not checked", "`know init` makes one")
+        return warn(
+            f"no {CONFIGURATION}: commits are not checked",
+            "`know init` makes one; `know hooks install --git` needs none",
+        )
     missing = [name for name in IDS if not ids & {name, TOGETHER}]
     if missing:
         return warn(
@@ -36,21 +49,34 @@ def configured(here: Repository) -> Found:
 
 def installed(here: Repository) -> Found:
     """Whether git will run what is configured: git takes no hooks from a clone."""
-    # git tells it from the folder that it runs in, or from the root of the disk.
-    told = plumbing.git(here, "rev-parse", "--git-path", "hooks").strip()
-    folder = Path(os.path.normpath(here.root / os.fsdecode(told)))
+    ids = others.configured_ids(here) or set()
+    found = {stage.name: stage for stage in looking.stages(here)}
+    broken = [f"{one.path}: {one.detail}" for one in found.values() if one.state == "broken"]
+    if broken:
+        return warn(
+            f"a hook of know does not work: {listed(broken, 1)}", "`know hooks install --git`"
+        )
+    changed = [str(one.path) for one in found.values() if one.state == "changed"]
+    if changed:
+        return warn(
+            f"not as know wrote it: {listed(changed)}",
+            "remove what you do not need of it, then `know hooks install --git`",
+        )
+    folder = place.find(here).folder
+    plain = [one.name for one in found.values() if one.state in ("installed", "chained", "by hand")]
     wanted = ["pre-commit"]
-    wanted += [stage for name, stage in _STAGES.items() if name in (_ids(here) or set())]
-    missing = [name for name in wanted if not os.access(folder / name, os.X_OK)]
+    wanted += [stage for name, its in _STAGES.items() if name in ids for stage in its]
+    wanted = [stage for stage in dict.fromkeys(wanted) if stage not in plain]
+    missing = [name for name in wanted if not _runs(folder / name)]
     if missing:
         return warn(f"not installed in {folder}: {listed(missing)}", _INSTALL)
     idle = [name for name in wanted if not _calls_us(folder / name)]
     if idle:
         return warn(
             f"{folder}: {listed(idle)} runs neither pre-commit nor know",
-            "have it run `pre-commit run`, or move it away and `pre-commit install`",
+            "have it run `pre-commit run`, or `know hooks install --git`, which keeps it",
         )
-    return ok(f"{listed(wanted)} in {folder}")
+    return ok(f"{listed([*wanted, *plain], 8)} in {folder}")
 
 
 def merge_driver(here: Repository) -> Found:
@@ -86,19 +112,14 @@ def _program(command: str) -> str:
         return command
 
 
-def _ids(here: Repository) -> set[str] | None:
-    """Return the ids of ours that the configuration names; None where there is none.
-
-    The file is searched and not parsed: what YAML means in it is pre-commit's.
-    """
-    try:
-        text = (here.work_tree / CONFIGURATION).read_text(encoding="utf-8", errors="replace")
-    except FileNotFoundError:
-        return None
-    return set(re.findall(r"^\s*(?:-\s+)?id:\s*[\"']?(know-[a-z]+)", text, re.MULTILINE))
+def _state(here: Repository, stage: str) -> looking.Stage:
+    return next(one for one in looking.stages(here) if one.name == stage)
 
 
-def _calls_us(hook: os.PathLike[str]) -> bool:
-    with open(hook, "rb") as stream:  # noqa: PTH123 - any path
-        text = stream.read(1 << 16)
+def _runs(hook: Path) -> bool:
+    return hook.is_file() and os.access(hook, os.X_OK)
+
+
+def _calls_us(hook: Path) -> bool:
+    text = others.head(hook)
     return b"pre-commit" in text or b"pre_commit" in text or b"know" in text
