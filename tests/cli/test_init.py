@@ -185,7 +185,7 @@ def test_in_a_subfolder_the_hooks_stand_at_the_top(project):
     (project / "docs").mkdir()
     assert main(["init", "docs", "--no-archive"]) == 0
     hooks = (project / ".pre-commit-config.yaml").read_text()
-    assert "entry: know hook check --repo 'docs'" in hooks
+    assert "entry: know hook pre-commit --repo 'docs'" in hooks
     git(project, "add", "-A")
     assert main(["check", "--repo", "docs"]) == 0
 

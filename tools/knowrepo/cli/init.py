@@ -30,25 +30,13 @@ default_stages: [pre-commit]
 repos:
   - repo: local
     hooks:
-      - id: know-check
-        name: check the concepts against OKF
-        entry: know hook check{option}
+      - id: know-commit
+        name: check concepts, look for secrets, rebuild the tag index
+        entry: know hook pre-commit{option}
         language: system
         always_run: true
         pass_filenames: false
         verbose: true
-      - id: know-tags
-        name: rebuild the tag index
-        entry: know hook tags{option}
-        language: system
-        always_run: true
-        pass_filenames: false
-      - id: know-scan
-        name: look for secrets
-        entry: know hook scan{option}
-        language: system
-        always_run: true
-        pass_filenames: false
       - id: know-sweep
         name: archive what agents' hooks noted
         entry: know hook sweep{option}

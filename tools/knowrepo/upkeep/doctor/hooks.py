@@ -7,7 +7,7 @@ import shlex
 import shutil
 from pathlib import Path
 
-from knowrepo.git import drivers, plumbing
+from knowrepo.git import drivers
 from knowrepo.git.hooks import looking, others, place
 from knowrepo.git.hooks.others import CONFIGURATION
 from knowrepo.git.layout import Repository
