@@ -1,7 +1,7 @@
 """Clones and work trees that share a memory through a remote, driven by random operations.
 
 Nobody may have to settle anything but the text of a concept that both sides changed.
-`SHARED_HISTORIES=100 python -m pytest tests/git/test_shared_histories.py` tries more of them.
+`SHARED_HISTORIES=100 python -m pytest tests/sharing/test_shared_histories.py` tries more of them.
 """
 
 from __future__ import annotations
@@ -13,9 +13,19 @@ import sys
 from pathlib import Path
 
 import pytest
+from machines import FINGERPRINT, use_words
 
 from catalog_rows import rebuilt, rows_of
-from helpers import SESSION, assistant, concept, git, make_repository, transcript, user
+from helpers import (
+    SESSION,
+    WordEmbedder,
+    assistant,
+    concept,
+    git,
+    make_repository,
+    transcript,
+    user,
+)
 from knowrepo.cli.main import main
 from knowrepo.concepts import bundle
 from knowrepo.git import plumbing
@@ -41,6 +51,7 @@ class World:
         self.choose = choose
         self.step = 0
         self.told: list[str] = []
+        self.last = ""
         self.said: dict[str, list[dict[str, object]]] = {}
         self.remote = folder / "remote.git"
         first = make_repository(folder / "one")
@@ -141,6 +152,7 @@ class World:
         self.git("checkout", "-q", self._branch())
 
     def merge(self) -> None:
+        self.last = "merge"
         self.commit()
         self.git("merge", "-q", "--no-edit", self._branch())
         self._settle()
@@ -160,13 +172,25 @@ class World:
     def pull(self) -> None:
         self.commit()
         self.git("fetch", "-q")
-        how = self.choose.choice(["merge", "rebase"])
+        self.last = how = self.choose.choice(["merge", "rebase"])
         self.git(how, "-q", *(["--no-edit"] if how == "merge" else []), "origin/main")
         self._settle()
 
     def push(self) -> None:
         self.pull()
         self.git("push", "-q", "origin", "HEAD:main")
+
+    def sync(self) -> None:
+        """Push what is committed, embed what is new, and share the vectors."""
+        self.push()
+        for command in ("index", "sync"):
+            assert main([command, "--quiet", "--repo", str(self.here.root)]) == 0, self.told
+
+    def meet(self) -> None:
+        """Have everybody push and pull until all have the same."""
+        for tree in self.trees * 2:
+            self.here = tree
+            self.push()
 
     # -- settling -------------------------------------------------------------
 
@@ -200,7 +224,9 @@ class World:
         if (folder / "MERGE_HEAD").exists():
             self.commit()
         elif (folder / "rebase-merge").exists() or (folder / "rebase-apply").exists():
-            self.git("-c", "core.editor=true", "rebase", "--continue" if resolved else "--skip")
+            staged = self.git("diff", "--cached", "--name-only")
+            on = "--continue" if resolved and staged else "--skip"
+            self.git("-c", "core.editor=true", "rebase", on)
             return True
         elif resolved:  # a stash that was popped
             self.git("stash", "drop", "-q")
@@ -241,7 +267,7 @@ class World:
 
 OFTEN = [
     *["add"] * 4, *["edit"] * 5, *["archive"] * 4, *["commit"] * 3, *["push"] * 4, *["pull"] * 3,
-    "delete", "rename", "rename", "branch", "checkout", "merge", "merge", "rebase", "stash",
+    "delete", "rename", "rename", "sync", "branch", "checkout", "merge", "merge", "rebase", "stash",
 ]  # fmt: skip
 
 
@@ -256,10 +282,37 @@ def _settle_in(tree: Repository) -> None:
 
 
 @pytest.mark.parametrize("seed", range(HISTORIES))
-def test_nothing_but_text_that_both_changed_has_to_be_settled_by_a_person(tmp_path, seed):
+def test_nothing_but_text_that_both_changed_has_to_be_settled_by_a_person(
+    tmp_path, monkeypatch, capsys, seed
+):
+    words = WordEmbedder(FINGERPRINT)
+    use_words(monkeypatch.setattr, words)
     world = World(tmp_path, random.Random(seed))
     for _ in range(STEPS):
         world.happen()
-        here = world.here
-        refresh(here)
-        assert rows_of(here) == rebuilt(here), world.told
+        _holds(world)
+    world.meet()
+    trees = {git(tree.root, "rev-parse", "HEAD^{tree}") for tree in world.trees}
+    assert len(trees) == 1, world.told
+    first, second, beside = world.trees
+    world.here = first
+    world.sync()
+    before = len(words.passages)
+    assert main(["index", "--quiet", "--repo", str(beside.root)]) == 0
+    assert len(words.passages) == before  # a work tree has the vectors of its clone
+    assert main(["sync", "pull", "--quiet", "--repo", str(second.root)]) == 0
+    compared = len(words.passages)  # some texts of each pack, to see that they agree
+    assert main(["index", "--quiet", "--repo", str(second.root)]) == 0
+    assert len(words.passages) == compared  # and a clone those that were pushed
+    capsys.readouterr()
+
+
+def _holds(world: World) -> None:
+    """Hold what must be so after every step, where the last one was."""
+    here = world.here
+    refresh(here)
+    assert rows_of(here) == rebuilt(here), world.told
+    assert main(["check", "--repo", str(here.root)]) == 0, world.told
+    if world.told[-1].endswith((": merge", ": pull", ": push")) and "rebase" not in world.last:
+        wrong = [file.path for file in bundle.generated_files(here) if file.is_wrong]
+        assert not wrong, (wrong, world.told)
