@@ -113,8 +113,10 @@ def test_a_bad_concept_and_a_secret_stop_a_commit_without_pre_commit(know, repos
     code, said = committed(repository.root)
     assert code == 1
     assert "github-token" in said
-    assert "git add concepts/index.md concepts/tag_index.jsonl" in said
     write(repository, "concepts/bad.md", concept("Good"))
+    code, said = committed(repository.root)
+    assert code == 1
+    assert "git add concepts/index.md concepts/tag_index.jsonl" in said
     generated(repository)
     assert committed(repository.root) == (0, committed_says(repository))
 
@@ -217,7 +219,7 @@ def counting(hooks: Path, repository: Repository) -> Callable[[], list[str]]:
         if "know-hook 1" in text:
             wrapped = f"{shlex.quote(str(stub))} -P -m knowrepo"
             path.write_text(
-                text.replace(f"{sys.executable} -P -m knowrepo", wrapped).replace(
+                text.replace(f"{shlex.quote(sys.executable)} -P -m knowrepo", wrapped).replace(
                     "2>&1 &",
                     "2>&1",  # to be counted
                 )

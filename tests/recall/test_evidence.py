@@ -139,8 +139,9 @@ def test_a_word_in_most_chunks_says_nothing_beside_one_that_tells_them_apart(
         assert by_title(changed, ask(changed, "rollback journal")).keys() == {
             "Rollback journals", "Other", "Far",
         }  # fmt: skip
-        alone = by_title(changed, ask(changed, "journal"))
-    assert {f"N{number}" for number in range(9)} < alone.keys()
+        for query in ("journal", "journal xyzzyplugh"):
+            alone = by_title(changed, ask(changed, query))
+            assert {f"N{number}" for number in range(9)} < alone.keys()
 
 
 @pytest.mark.parametrize("most", [20_000, 1])

@@ -1,6 +1,7 @@
 """Clones and work trees that share a memory through a remote, driven by random operations.
 
-Nobody may have to settle anything but the text of a concept that both sides changed.
+Nobody may have to settle anything but a concept that both sides changed, or an index of a
+folder that one side emptied: git asks no merge driver about a file that one side removed.
 `SHARED_HISTORIES=100 python -m pytest tests/sharing/test_shared_histories.py` tries more of them.
 """
 
@@ -27,7 +28,7 @@ from helpers import (
     user,
 )
 from knowrepo.cli.main import main
-from knowrepo.concepts import bundle
+from knowrepo.concepts import bundle, tags
 from knowrepo.git import plumbing
 from knowrepo.git.layout import Repository, repository_at
 from knowrepo.index.build import refresh
@@ -169,15 +170,15 @@ class World:
         self.git("stash", "pop", "-q")
         self._settle()
 
-    def pull(self) -> None:
+    def pull(self, how: str = "") -> None:
         self.commit()
         self.git("fetch", "-q")
-        self.last = how = self.choose.choice(["merge", "rebase"])
+        self.last = how = how or self.choose.choice(["merge", "rebase"])
         self.git(how, "-q", *(["--no-edit"] if how == "merge" else []), "origin/main")
         self._settle()
 
-    def push(self) -> None:
-        self.pull()
+    def push(self, how: str = "") -> None:
+        self.pull(how)
         self.git("push", "-q", "origin", "HEAD:main")
 
     def sync(self) -> None:
@@ -190,7 +191,7 @@ class World:
         """Have everybody push and pull until all have the same."""
         for tree in self.trees * 2:
             self.here = tree
-            self.push()
+            self.push("merge")
 
     # -- settling -------------------------------------------------------------
 
@@ -199,6 +200,9 @@ class World:
         for _ in range(60):
             conflicts = plumbing.unmerged(self.here)
             for path in conflicts:
+                if self._is_emptied(path):
+                    self.git("rm", "-qf", "--", path)  # made anew where it is needed
+                    continue
                 assert self._both_changed(path), (path, self.told)
                 self._take_one(path)
             if not self._go_on(resolved=bool(conflicts)):
@@ -206,10 +210,27 @@ class World:
         raise AssertionError(f"it does not end: {self.told}")
 
     def _both_changed(self, path: str) -> bool:
+        """Say whether both sides changed a concept: its text, or one of them where it lies."""
         listing = git(self.here.root, "ls-files", "--unmerged", "-z", "--", path)
         stages = {entry.split()[2]: entry.split()[1] for entry in listing.split("\0") if entry}
         generated = path.endswith(("index.md", ".jsonl"))
-        return not generated and stages.get("2") != stages.get("1") != stages.get("3")
+        renamed = path not in git(self.here.root, "ls-tree", "-r", "--name-only", self._base())
+        changed = stages.get("2") != stages.get("1") != stages.get("3")
+        return not generated and (renamed or changed)
+
+    def _is_emptied(self, path: str) -> bool:
+        """Say whether a folder's index was removed by one side."""
+        listing = git(self.here.root, "ls-files", "--unmerged", "-z", "--", path)
+        stages = {entry.split()[2] for entry in listing.split("\0") if entry}
+        return path.endswith("/index.md") and path != tags.INDEX and not {"2", "3"} <= stages
+
+    def _base(self) -> str:
+        """Return the commit from which both sides of what is under way come."""
+        theirs = self.git("rev-parse", "--verify", "--quiet", "MERGE_HEAD").strip()
+        if theirs:
+            return self.git("merge-base", "HEAD", theirs).strip()
+        picked = self.git("rev-parse", "--verify", "--quiet", "REBASE_HEAD^").strip()
+        return picked or self.git("rev-parse", "stash^").strip()
 
     def _take_one(self, path: str) -> None:
         self.git("checkout", "-q", self.choose.choice(["--ours", "--theirs"]), "--", path)

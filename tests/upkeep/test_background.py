@@ -270,8 +270,11 @@ def test_what_is_started_has_a_session_of_its_own_and_nothing_of_gits(
     program = tmp_path / "know"
     os.mkfifo(told)
     err = str(repository.logs / background.LOG)
-    program.write_text(
-        f"#!{sys.executable}\nimport os, sys\n"
+    script = tmp_path / "told.py"
+    # A line `#!` takes no interpreter with a space in its path.
+    program.write_text(f"#!/bin/sh\nexec '{sys.executable}' '{script}' \"$@\"\n")
+    script.write_text(
+        "import os, sys\n"
         f"open({str(told)!r}, 'w').write(repr((sys.argv[1:], os.getsid(0) == os.getpid(),"
         " os.getcwd(), [k for k in os.environ if k.startswith('GIT_')],"
         " [os.path.samestat(os.fstat(n), os.stat(p))"

@@ -100,7 +100,9 @@ def look_for(
     """
     total = catalog.extent()[0]
     often = catalog.often(list(dict.fromkeys(words)))
-    words = [word for word in words if not _is_everywhere(often[word], total)] or words
+    telling = [word for word in words if not _is_everywhere(often[word], total)]
+    if any(often[word].places for word in telling):
+        words = telling
     often = {word: often[word] for word in words}
     respelled = near(catalog, words, [word for word in often if often[word].places])
     spelled = {word: respelled.get(word, (word,)) for word in often}
