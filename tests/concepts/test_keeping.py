@@ -97,15 +97,17 @@ def test_generated_files_that_were_built_and_not_staged_are_staged(repository, b
     assert agrees_with_itself(repository, tmp_path)
 
 
-def test_an_index_of_a_folder_comes_and_goes_with_what_is_kept(repository, built, tmp_path):
+def test_an_index_of_a_folder_comes_with_what_is_kept_and_lists_nothing_without_it(
+    repository, built, tmp_path
+):
     kept = keep(repository, {"concepts/x/y/b.md": concept("B").encode()})
     assert "concepts/x/index.md" in kept.staged
     assert "(x/)" in in_index(repository, "concepts/index.md")
     write(repository, "concepts/a.md", concept("Edited"), stage=False)
     kept = keep(repository, {}, removed=["concepts/x/y/b.md"])
     assert "concepts/x/index.md" in kept.staged
-    assert not (repository.concepts / "x" / "index.md").exists()
-    assert "concepts/x" not in git(repository.root, "ls-files")
+    assert "(x/)" not in in_index(repository, "concepts/index.md")
+    assert "y/b" not in in_index(repository, "concepts/x/index.md")
     assert agrees_with_itself(repository, tmp_path)
 
 

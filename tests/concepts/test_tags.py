@@ -104,7 +104,10 @@ def test_a_large_folder_has_an_index_and_keeps_it():
     assert set(index_files(smaller)) == {INDEX}
     assert set(index_files(large)) == {INDEX, "concepts/big/index.md"}
     assert index_files(smaller, ours=["big"]).keys() == index_files(large).keys()
-    assert set(index_files(some("other"), ours=["big"])) == {INDEX}
+    emptied = index_files(some("other"), ours=["big"])
+    assert set(emptied) == {INDEX, "concepts/big/index.md"}
+    assert not list(links(emptied["concepts/big/index.md"].decode()))
+    assert b"(big/)" not in emptied[INDEX]
 
 
 def test_where_a_person_writes_the_index_nothing_is_made_and_nothing_is_lost():

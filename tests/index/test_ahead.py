@@ -12,8 +12,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
-from catalog_rows import rows_of
 
+from catalog_rows import rows_of
 from helpers import assistant, concept, jsonl, tool_call, tool_result, user, write
 from knowrepo.git.layout import Repository
 from knowrepo.index import ahead, build

@@ -9,8 +9,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
-from catalog_rows import bytes_of, rebuilt, rows_of
 
+from catalog_rows import bytes_of, rebuilt, rows_of
 from helpers import assistant, catalog_file, concept, git, jsonl, make_repository, user, write
 from knowrepo.git.layout import Repository, repository_at
 from knowrepo.index.build import refresh

@@ -6,8 +6,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from catalog_rows import rebuilt, rows_of
 
+from catalog_rows import rebuilt, rows_of
 from helpers import concept, git, make_repository, write
 from knowrepo.git.layout import Repository, repository_at
 from knowrepo.index import freshness

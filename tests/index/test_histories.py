@@ -10,8 +10,8 @@ import random
 from pathlib import Path
 
 import pytest
-from catalog_rows import rebuilt, rows_of
 
+from catalog_rows import rebuilt, rows_of
 from helpers import assistant, concept, git, jsonl, make_repository, tool_call, user
 from knowrepo.git.layout import Repository, repository_at
 from knowrepo.index.build import refresh

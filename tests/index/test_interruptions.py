@@ -13,9 +13,9 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
-from catalog_rows import rebuilt, rows_of
 from filelock import FileLock
 
+from catalog_rows import rebuilt, rows_of
 from helpers import catalog_file, concept, git, jsonl, make_repository, unprivileged, user, write
 from knowrepo.errors import KnowError
 from knowrepo.git.layout import Repository

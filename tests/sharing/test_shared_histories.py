@@ -1,7 +1,6 @@
 """Clones and work trees that share a memory through a remote, driven by random operations.
 
-Nobody may have to settle anything but a concept that both sides changed, or an index of a
-folder that one side emptied: git asks no merge driver about a file that one side removed.
+Nobody may have to settle anything but a concept that both sides changed.
 `SHARED_HISTORIES=100 python -m pytest tests/sharing/test_shared_histories.py` tries more of them.
 """
 
@@ -28,7 +27,7 @@ from helpers import (
     user,
 )
 from knowrepo.cli.main import main
-from knowrepo.concepts import bundle, tags
+from knowrepo.concepts import bundle
 from knowrepo.git import plumbing
 from knowrepo.git.layout import Repository, repository_at
 from knowrepo.index.build import refresh
@@ -200,9 +199,6 @@ class World:
         for _ in range(60):
             conflicts = plumbing.unmerged(self.here)
             for path in conflicts:
-                if self._is_emptied(path):
-                    self.git("rm", "-qf", "--", path)  # made anew where it is needed
-                    continue
                 assert self._both_changed(path), (path, self.told)
                 self._take_one(path)
             if not self._go_on(resolved=bool(conflicts)):
@@ -217,12 +213,6 @@ class World:
         renamed = path not in git(self.here.root, "ls-tree", "-r", "--name-only", self._base())
         changed = stages.get("2") != stages.get("1") != stages.get("3")
         return not generated and (renamed or changed)
-
-    def _is_emptied(self, path: str) -> bool:
-        """Say whether a folder's index was removed by one side."""
-        listing = git(self.here.root, "ls-files", "--unmerged", "-z", "--", path)
-        stages = {entry.split()[2] for entry in listing.split("\0") if entry}
-        return path.endswith("/index.md") and path != tags.INDEX and not {"2", "3"} <= stages
 
     def _base(self) -> str:
         """Return the commit from which both sides of what is under way come."""

@@ -105,11 +105,11 @@ def index_files(
 
     The root has one. So has a folder that holds folders, one that holds more than
     `LARGE_FOLDER` concepts, and one of ``ours``, which has a generated one: it
-    keeps it while it holds a concept, so that none comes and goes with a single
-    concept. What is below any other folder stands in the index above. ``theirs``
-    are folders with an `index.md` that a person wrote: theirs is left alone, and
-    where it is the root's, no further one is made. Folders are relative to the
-    bundle, the root is `''`.
+    keeps it, empty or not, so that none comes and goes with a single concept, and no
+    branch removes one that another changes. What is below any other folder stands in
+    the index above. ``theirs`` are folders with an `index.md` that a person wrote:
+    theirs is left alone, and where it is the root's, no further one is made. Folders
+    are relative to the bundle, the root is `''`.
     """
     within: dict[str, list[Concept]] = defaultdict(list)
     for concept in concepts:
@@ -119,7 +119,8 @@ def index_files(
     below: dict[str, list[str]] = defaultdict(list)
     for folder in within:
         listed.get(_owner(folder, indexed), []).extend(within[folder])
-    for folder in indexed - {""}:
+    holding = _holding(within)
+    for folder in (indexed & holding) - {""}:
         below[_owner(_parent(folder), indexed)].append(folder)
     kinds = {folder: _kinds(folder, within) for folder in indexed}
     return {
@@ -147,11 +148,15 @@ def _indexed(
     within: Mapping[str, list[Concept]], ours: Collection[str], theirs: Collection[str]
 ) -> set[str]:
     """Return the folders that have a generated index of their own."""
-    holding = {above for folder in within for above in _and_above(folder)}
     deep = {above for folder in within if folder for above in _and_above(_parent(folder))}
     deep |= {folder for folder, found in within.items() if len(found) > LARGE_FOLDER}
     by_rule = set() if "" in theirs else deep | {""}
-    return (by_rule | (holding & set(ours))) - set(theirs)
+    return (by_rule | set(ours)) - set(theirs)
+
+
+def _holding(within: Mapping[str, list[Concept]]) -> set[str]:
+    """Return the folders that hold a concept, at any depth."""
+    return {above for folder in within for above in _and_above(folder)}
 
 
 def _and_above(folder: str) -> Iterator[str]:
