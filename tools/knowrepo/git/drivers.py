@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from knowrepo.git.layout import Repository
-from knowrepo.git.plumbing import git
+from knowrepo.git.plumbing import configure, git
 
 
 class Driver(NamedTuple):
@@ -73,7 +73,7 @@ def install(repository: Repository) -> bool:
         wanted[f"merge.{driver.name}.driver"] = driver.command
     new = {key: value for key, value in wanted.items() if configured.get(key) != value}
     for key, value in new.items():
-        git(repository, "config", "--local", "--replace-all", key, value)
+        configure(repository, "--replace-all", key, value)
     return bool(new)
 
 
@@ -82,7 +82,7 @@ def uninstall(repository: Repository) -> bool:
     configured = _configured(repository)
     ours = [driver for driver in DRIVERS if f"merge.{driver.name}.driver" in configured]
     for driver in ours:
-        git(repository, "config", "--local", "--remove-section", f"merge.{driver.name}")
+        configure(repository, "--remove-section", f"merge.{driver.name}")
     return bool(ours)
 
 

@@ -24,6 +24,7 @@ _KEPT = frozenset({"GIT_SSH", "GIT_SSH_COMMAND", "GIT_ASKPASS", "GIT_EXEC_PATH",
 _LOCKED = "another git is at work: run this again when it is done; if it crashed, remove that file"
 # The second is for a git that does not know the first: no way to fetch is allowed.
 NO_FETCHING = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": ""}
+_LOCKS = ("index.lock", "could not lock config file")
 _WAITS = (0.05, 0.1, 0.2, 0.4, 0.8)
 
 
@@ -95,7 +96,7 @@ def git(
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
         last = said[-1] if said else "no message"
         why = next((line for line in said if line.startswith(("fatal:", "error:"))), last)
-        hint = _LOCKED if "index.lock" in why else ""
+        hint = _LOCKED if any(lock in why for lock in _LOCKS) else ""
         raise KnowError(f"git {arguments[0]} failed in {repository.root}: {why}", hint=hint)
     return done.stdout
 
@@ -188,8 +189,13 @@ def update_index_with(repository: Repository, files: Mapping[str, bytes]) -> Non
     _in_turn(repository, "update-index", "-z", "--index-info", data=b"".join(lines))
 
 
-def _in_turn(repository: Repository, *arguments: str, data: bytes) -> None:
-    """Run what writes git's index; where another git does just now, wait for it a while."""
+def configure(repository: Repository, *arguments: str) -> None:
+    """Change this clone's git configuration, as `git config --local` is asked to."""
+    _in_turn(repository, "config", "--local", *arguments)
+
+
+def _in_turn(repository: Repository, *arguments: str, data: bytes | None = None) -> None:
+    """Run what writes a file of git's; where another git does just now, wait for it a while."""
     for seconds in _WAITS:
         try:
             git(repository, *arguments, data=data)

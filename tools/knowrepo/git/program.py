@@ -19,7 +19,7 @@ from pathlib import Path
 
 from knowrepo.errors import KnowError
 from knowrepo.git.layout import Repository
-from knowrepo.git.plumbing import git
+from knowrepo.git.plumbing import configure, git
 
 KEY = "know.program"
 # Without -P Python would import modules from the folder that it is started in: for a
@@ -73,7 +73,7 @@ def record(repository: Repository) -> Command | None:
     """
     if not is_full() or _configured(repository) == shlex.join(own()):
         return None
-    git(repository, "config", "--local", KEY, shlex.join(own()))
+    configure(repository, KEY, shlex.join(own()))
     return own()
 
 
@@ -91,7 +91,7 @@ def forget(repository: Repository) -> bool:
     """Take the entry out of this clone's configuration; says whether there was one."""
     if not _configured(repository):
         return False
-    git(repository, "config", "--local", "--unset-all", KEY)
+    configure(repository, "--unset-all", KEY)
     return True
 
 

@@ -1,0 +1,27 @@
+"""Two who change git's files at once: one waits for the other."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from helpers import git
+from knowrepo.errors import KnowError
+from knowrepo.git import plumbing
+
+
+def test_a_configuration_that_another_git_is_writing_is_waited_for(repository):
+    lock = repository.common_dir / "config.lock"
+    lock.touch()
+    threading.Timer(0.2, lock.unlink).start()
+    plumbing.configure(repository, "know.test", "x")
+    assert git(repository.root, "config", "know.test") == "x\n"
+
+
+def test_a_lock_that_a_crashed_git_left_is_named_with_what_to_do(repository, monkeypatch):
+    monkeypatch.setattr(plumbing, "_WAITS", (0.001,))
+    (repository.common_dir / "config.lock").touch()
+    with pytest.raises(KnowError, match="could not lock config file") as told:
+        plumbing.configure(repository, "know.test", "x")
+    assert "if it crashed, remove that file" in told.value.hint
