@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from helpers import git, make_repository
+from helpers import Result, git, make_repository
 from knowrepo.git.layout import Repository
 
 # The same examples in every run: a change is judged by what it changes. Others are
@@ -48,6 +48,21 @@ def own_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch) -> Pa
 @pytest.fixture
 def repository(tmp_path: Path) -> Repository:
     return make_repository(tmp_path / "memory")
+
+
+@pytest.fixture
+def know(capsys, monkeypatch, repository) -> Callable[..., Result]:
+    """Run a command in the repository, in this process."""
+    from knowrepo.cli.main import main
+
+    monkeypatch.chdir(repository.root)
+
+    def run(*arguments: str) -> Result:
+        code = main(list(arguments))
+        captured = capsys.readouterr()
+        return Result(code, captured.out, captured.err)
+
+    return run
 
 
 @pytest.fixture

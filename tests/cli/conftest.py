@@ -1,4 +1,4 @@
-"""Running commands in this process, as their users do."""
+"""What pre-commit calls, in the form in which git runs it."""
 
 from __future__ import annotations
 
@@ -12,21 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from helpers import Result, git
-from knowrepo.cli.main import main
-
-
-@pytest.fixture
-def know(capsys, monkeypatch, repository) -> Callable[..., Result]:
-    """Run a command in the repository."""
-    monkeypatch.chdir(repository.root)
-
-    def run(*arguments: str) -> Result:
-        code = main(list(arguments))
-        captured = capsys.readouterr()
-        return Result(code, captured.out, captured.err)
-
-    return run
+from helpers import git
 
 
 @pytest.fixture(scope="session")

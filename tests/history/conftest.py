@@ -1,4 +1,4 @@
-"""Commits with dates and authors of their own, and commands as their users run them."""
+"""Commits with dates and authors of their own."""
 
 from __future__ import annotations
 
@@ -6,21 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from helpers import Result, git
-from knowrepo.cli.main import main
-
-
-@pytest.fixture
-def know(capsys, monkeypatch, repository) -> Callable[..., Result]:
-    """Run a command in the repository."""
-    monkeypatch.chdir(repository.root)
-
-    def run(*arguments: str) -> Result:
-        code = main(list(arguments))
-        captured = capsys.readouterr()
-        return Result(code, captured.out, captured.err)
-
-    return run
+from helpers import git
 
 
 @pytest.fixture
