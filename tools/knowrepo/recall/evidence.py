@@ -41,7 +41,6 @@ _LONG = 0.4  # how much the length of a document counts
 _BESIDE = 0.5  # of a neighbour's words
 _TOGETHER = 8  # words between two that still stand together
 _RESPELLED = 0.7  # of the weight of a word that is only found in another spelling
-_TITLE, _HEADING = 0.6, 0.3  # of a word's weight, where chunks are put forward
 
 
 class Evidence(NamedTuple):
