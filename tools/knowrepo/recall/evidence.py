@@ -32,9 +32,9 @@ FEWEST_DOCUMENTS = 20
 MOST_OCCURRENCES = 3_000
 """Places of words that are read, the rarest words first; of the others those in the chunks put
 forward and beside them. With 20,000 nothing of a set is found better, and a query takes longer."""
-FIRST_LOOKED_UP = 1_000
-MOST_PUT_FORWARD = 20_000
-"""Chunks that hold a word and are looked up, best first, until there are enough."""
+FIRST_LOOKED_UP, MOST_PUT_FORWARD = 1_000, 20_000
+"""Chunks that hold a word and are looked up, best first: so many, and where these are of too few
+documents so many more."""
 
 _K1 = 0.9
 _LONG = 0.4  # how much the length of a document counts
