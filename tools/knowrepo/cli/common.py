@@ -11,10 +11,9 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from typer.core import TyperCommand, TyperGroup
 
 from knowrepo.errors import UsageError
 from knowrepo.git.layout import Repository, open_repository
@@ -48,41 +47,6 @@ AgentOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no remarks.")]
-
-
-class Command(TyperCommand):
-    """A command whose help names an argument by what it means, without its type in Python."""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        """Return the parameters; typer would print `PATH <list[str]>`."""
-        params = super().get_params(ctx)
-        for param in params:
-            if param.param_type_name == "argument":
-                setattr(param, "display_type_rich", _no_type)  # noqa: B010 - a method
-        return params
-
-
-class Group(TyperGroup):
-    """The commands of a program; its help lists them by what they are for."""
-
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands, each part of them under a heading; typer has one for all."""
-        parts: dict[str, list[tuple[str, Any]]] = {}
-        for name in self.list_commands(ctx):
-            command: Any = self.get_command(ctx, name)
-            if not command.hidden:
-                parts.setdefault(command.rich_help_panel or "Commands", []).append((name, command))
-        widest = max(len(name) for part in parts.values() for name, _ in part)
-        room = formatter.width - 6 - widest
-        for part, commands in parts.items():
-            with formatter.section(part):
-                formatter.write_dl(
-                    [(f"{name:{widest}}", one.get_short_help_str(room)) for name, one in commands]
-                )
-
-
-def _no_type(ctx: object) -> str:  # noqa: ARG001
-    return ""
 
 
 def repository(repo: Path | None) -> Repository:

@@ -1,137 +1,107 @@
-"""``know``: the application, and its commands by what they are for."""
+"""``know``: the application, and its commands by what they are for.
+
+Imports none of them: each is imported when somebody asks for it.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from knowrepo import __version__
-from knowrepo.cli import (
-    archive,
-    bench,
-    blame,
-    check,
-    ci,
-    commit_hook,
-    diff,
-    distill,
-    doctor,
-    ending,
-    evaluate,
-    export,
-    forget,
-    gc,
-    git_calls,
-    graph,
-    history,
-    hooks,
-    index,
-    init,
-    lifecycle,
-    log,
-    merge,
-    migrate,
-    model,
-    new,
-    recall,
-    scan,
-    sessions,
-    skill,
-    sql,
-    stats,
-    status,
-    sync,
-    tags,
-)
-from knowrepo.cli.common import Command, Group
+from knowrepo.cli import commit_hook, ending
+from knowrepo.cli.group import Parts, group_of
+
+# By what they are for, in the order in which somebody comes to need them. The line of each
+# is for `know --help`, which has room for so much.
+PARTS: Parts = {
+    "To begin": {
+        "init": ("init:init", "Make a git repository a knowledge repository, and map projects."),
+        "hooks": ("hooks:app", "Have agents note their sessions, and git run our checks."),
+        "model": ("model:app", "Fetch the local embedding model, or say where it is."),
+    },
+    "Looking up": {
+        "recall": ("recall:recall", "Look something up in concepts and sessions."),
+        "eval": ("evaluate:evaluate", "Ask the questions that this repository must answer."),
+        "history": ("history:history", "Say what commits did to a concept, through renames."),
+        "blame": ("blame:blame", "Say who or what brought each statement of a concept."),
+        "diff": ("diff:diff", "Say what became of the knowledge between two revisions."),
+        "stats": ("stats:stats", "Sum up sessions, tokens, tools and projects over time."),
+        "sql": ("sql:sql", "Query catalog, vectors and archived lines by SQL, read only."),
+    },
+    "Looking after the index": {
+        "index": ("index:index", "Bring the catalog and the vectors up to date."),
+        "sync": ("sync:sync", "Share vectors with other clones, through a git remote."),
+        "status": ("status:status", "Say what is indexed, what is pending, with which model."),
+        "doctor": ("doctor:doctor", "Check that all that know needs is there and whole."),
+        "gc": ("gc:gc", "Drop vectors that no branch or work tree needs."),
+        "bench": ("bench:app", "Measure what this costs on this machine."),
+    },
+    "Sessions": {
+        "archive": ("archive:archive", "Bring sessions into the archive, redacted."),
+        "sessions": ("sessions:sessions", "List the archived sessions, the newest first."),
+        "export": ("export:export", "Write one session as a page to read, or as data."),
+        "scan": ("scan:scan", "Find secrets in what is archived and written already."),
+        "merge": ("merge:merge", "Join both sides of sessions that git has in conflict."),
+        "forget": ("forget:forget", "Take a session out of the archive, for good."),
+    },
+    "Writing concepts": {
+        "remember": ("new:remember", "Write down one thing at once, staged."),
+        "new": ("new:new", "Begin a concept: a form with the sections of its type."),
+        "distill": ("distill:distill", "Propose concepts for what sessions found out."),
+        "skill": ("skill:skill", "Print or install the skill by which an agent writes them."),
+    },
+    "Keeping concepts": {
+        "check": ("check:check", "Check them against OKF v0.2, and mend what is safe."),
+        "ci": ("ci:ci", "Check what a pull request must hold, and sum it up."),
+        "accept": ("lifecycle:accept", "Make drafts stable."),
+        "supersede": ("lifecycle:supersede", "Deprecate a concept and name what holds instead."),
+        "deprecate": ("lifecycle:deprecate", "Mark a concept as no longer current."),
+        "tags": ("tags:app", "List and rename tags; build what is generated."),
+        "log": ("log:log", "Say what became of the concepts, day by day."),
+        "graph": ("graph:graph", "Show which concepts link to which."),
+        "migrate": ("migrate:migrate", "Lift concepts from OKF v0.1 to v0.2."),
+    },
+}
+_HOOKS: Parts = {
+    "Before a commit": {
+        "pre-commit": ("check:before_commit", "Check, scan and rebuild, in one process."),
+        "check": ("check:staged", "Check what the commit changes."),
+        "scan": ("scan:staged", "Fail where the commit would bring a secret in."),
+        "tags": ("tags:staged", "Rebuild what is generated; fail where the commit lacks it."),
+    },
+    "In a merge": {
+        "merge-session": ("git_calls:merge_session", "Join two copies of a session."),
+        "merge-tags": ("git_calls:merge_tags", "Merge the records of the tag index."),
+        "merge-index": ("git_calls:merge_index", "Merge the entries of a generated index."),
+        "merge-ledger": ("git_calls:merge_ledger", "Merge what was distilled."),
+        "merging": ("git_calls:merging", "Note that git is about to commit a merge."),
+    },
+    "Afterwards": {
+        "merged": ("git_calls:merged", "Have a merge commit hold what is generated from it."),
+        "sweep": ("git_calls:sweep", "Archive what agents' hooks noted, in the background."),
+        "index": ("git_calls:index", "Bring the index up to date, in the background."),
+        "eval": ("git_calls:evaluate", "Ask the repository's questions, where it has any."),
+    },
+}
 
 app = typer.Typer(
     name="know",
-    cls=Group,
+    cls=group_of(PARTS),
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-# By what they are for, in the order in which somebody comes to need them. The line of each
-# is for `know --help`, which has room for so much.
-_PARTS: dict[str, dict[str, tuple[Any, str]]] = {
-    "To begin": {
-        "init": (init.init, "Make a git repository a knowledge repository, and map projects."),
-        "hooks": (hooks.app, "Have agents note their sessions, and git run our checks."),
-        "model": (model.app, "Fetch the local embedding model, or say where it is."),
-    },
-    "Looking up": {
-        "recall": (recall.recall, "Look something up in concepts and sessions."),
-        "eval": (evaluate.evaluate, "Ask the questions that this repository must answer."),
-        "history": (history.history, "Say what commits did to a concept, through renames."),
-        "blame": (blame.blame, "Say who or what brought each statement of a concept."),
-        "diff": (diff.diff, "Say what became of the knowledge between two revisions."),
-        "stats": (stats.stats, "Sum up sessions, tokens, tools and projects over time."),
-        "sql": (sql.sql, "Query catalog, vectors and archived lines by SQL, read only."),
-    },
-    "Looking after the index": {
-        "index": (index.index, "Bring the catalog and the vectors up to date."),
-        "sync": (sync.sync, "Share vectors with other clones, through a git remote."),
-        "status": (status.status, "Say what is indexed, what is pending, with which model."),
-        "doctor": (doctor.doctor, "Check that all that know needs is there and whole."),
-        "gc": (gc.gc, "Drop vectors that no branch or work tree needs."),
-        "bench": (bench.app, "Measure what this costs on this machine."),
-    },
-    "Sessions": {
-        "archive": (archive.archive, "Bring sessions into the archive, redacted."),
-        "sessions": (sessions.sessions, "List the archived sessions, the newest first."),
-        "export": (export.export, "Write one session as a page to read, or as data."),
-        "scan": (scan.scan, "Find secrets in what is archived and written already."),
-        "merge": (merge.merge, "Join both sides of sessions that git has in conflict."),
-        "forget": (forget.forget, "Take a session out of the archive, for good."),
-    },
-    "Writing concepts": {
-        "remember": (new.remember, "Write down one thing at once, staged."),
-        "new": (new.new, "Begin a concept: a form with the sections of its type."),
-        "distill": (distill.distill, "Propose concepts for what sessions found out."),
-        "skill": (skill.skill, "Print or install the skill by which an agent writes them."),
-    },
-    "Keeping concepts": {
-        "check": (check.check, "Check them against OKF v0.2, and mend what is safe."),
-        "ci": (ci.ci, "Check what a pull request must hold, and sum it up."),
-        "accept": (lifecycle.accept, "Make drafts stable."),
-        "supersede": (lifecycle.supersede, "Deprecate a concept and name what holds instead."),
-        "deprecate": (lifecycle.deprecate, "Mark a concept as no longer current."),
-        "tags": (tags.app, "List and rename tags; build what is generated."),
-        "log": (log.log, "Say what became of the concepts, day by day."),
-        "graph": (graph.graph, "Show which concepts link to which."),
-        "migrate": (migrate.migrate, "Lift concepts from OKF v0.1 to v0.2."),
-    },
-}
-for _part, _commands in _PARTS.items():
-    for _name, (_what, _line) in _commands.items():
-        if isinstance(_what, typer.Typer):
-            app.add_typer(_what, name=_name, short_help=_line, rich_help_panel=_part)
-        else:
-            app.command(_name, short_help=_line, rich_help_panel=_part)(_what)
-hook = typer.Typer(no_args_is_help=True, help="Entries for pre-commit.")
-hook.command("check")(check.staged)
-hook.command("pre-commit")(check.before_commit)
-hook.command("tags")(tags.staged)
-hook.command("merge-session")(git_calls.merge_session)
-hook.command("merge-tags")(git_calls.merge_tags)
-hook.command("merge-index")(git_calls.merge_index)
-hook.command("merge-ledger")(git_calls.merge_ledger)
-hook.command("merging")(git_calls.merging)
-hook.command("merged")(git_calls.merged)
-hook.command("sweep")(git_calls.sweep)
-hook.command("scan")(scan.staged)
-hook.command("index")(git_calls.index)
-hook.command("eval")(git_calls.evaluate)
-app.add_typer(hook, name="hook", hidden=True)
-for group in (app, *(found.typer_instance for found in app.registered_groups)):
-    for command in group.registered_commands if group else ():
-        command.cls = Command
+app.add_typer(
+    typer.Typer(cls=group_of(_HOOKS), no_args_is_help=True, help="What git and pre-commit call."),
+    name="hook",
+    hidden=True,
+)
 
 
 @app.callback()
@@ -158,7 +128,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         app(args=arguments, prog_name="know")
         return 0
 
-    return ending.code_of(run, arguments, [name for part in _PARTS.values() for name in part])
+    return ending.code_of(run, arguments, [name for part in PARTS.values() for name in part])
 
 
 def entry() -> None:
