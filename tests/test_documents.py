@@ -25,6 +25,8 @@ from knowrepo.sessions.readers import READERS
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+COMMANDS = (ROOT / "docs/commands.md").read_text(encoding="utf-8")
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def commands() -> Iterator[tuple[str, object]]:
@@ -38,21 +40,21 @@ def commands() -> Iterator[tuple[str, object]]:
 
 
 @pytest.mark.parametrize("name", [name for name, _ in commands()])
-def test_every_command_is_in_the_readme(name):
-    assert f"`know {name}" in README
+def test_every_command_is_in_the_table(name):
+    assert f"| `know {name}" in COMMANDS
 
 
-def test_the_readme_names_no_command_that_is_not_there():
+def test_the_table_names_no_command_that_is_not_there():
     known = {name for name, _ in commands()}
-    table = re.findall(r"^\| `know ([a-z ]+?)(?: \[?[A-Z]|`)", README, re.MULTILINE)
+    table = re.findall(r"^\| `know ([a-z ]+?)(?: \[?[A-Z]|`)", COMMANDS, re.MULTILINE)
     assert table
     assert set(table) <= known
 
 
-def test_every_option_of_the_readmes_table_exists():
-    for row in re.findall(r"^\| `know ([a-z ]+?)(?: \[?[A-Z][^`]*)?`.*$", README, re.MULTILINE):
+def test_every_option_of_the_table_exists():
+    for row in re.findall(r"^\| `know ([a-z ]+?)(?: \[?[A-Z][^`]*)?`.*$", COMMANDS, re.MULTILINE):
         callback = dict(commands())[row]
-        line = next(part for part in README.splitlines() if part.startswith(f"| `know {row}"))
+        line = next(part for part in COMMANDS.splitlines() if part.startswith(f"| `know {row}"))
         source = Path(callback.__code__.co_filename).read_text(encoding="utf-8")
         common = (ROOT / "tools/knowrepo/cli/common.py").read_text(encoding="utf-8")
         for option in re.findall(r"--[a-z-]+", line):
@@ -63,6 +65,22 @@ def test_every_option_of_the_readmes_table_exists():
 def test_every_command_explains_itself():
     for name, callback in commands():
         assert callback.__doc__, name
+
+
+def test_every_page_is_in_the_readme():
+    for page in PAGES[2:]:
+        assert f"](docs/{page.name})" in README
+
+
+def test_the_links_of_the_documents_lead_somewhere():
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        for path, heading in re.findall(r"\]\(([^)#:\s]*)(?:#([^)]*))?\)", text):
+            target = (page.parent / path).resolve() if path else page
+            assert target.exists(), (page.name, path)
+            if heading:
+                names = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.MULTILINE)
+                assert heading in {name.lower().replace(" ", "-") for name in names}, heading
 
 
 def test_the_version_is_one():
@@ -124,8 +142,9 @@ def test_every_module_of_the_archive_has_a_place_among_the_rooms():
             assert f"`{name}`" in rooms, name
 
 
-def test_every_agent_that_is_read_is_in_the_readme():
-    table = README.partition("| agent |")[2].partition("\n\n")[0]
+def test_every_agent_that_is_read_is_in_the_documents():
+    archive = (ROOT / "docs/archive.md").read_text(encoding="utf-8")
+    table = archive.partition("| agent |")[2].partition("\n\n")[0]
     assert set(re.findall(r"`([a-z]+)`(?=[, |])", table)) >= {reader.agent for reader in READERS}
 
 

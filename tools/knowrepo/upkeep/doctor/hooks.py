@@ -42,7 +42,7 @@ def configured(here: Repository) -> Found:
     if missing:
         return warn(
             f"{CONFIGURATION} does not name {listed(missing)}",
-            "add what the README shows below `pre-commit`",
+            "add what docs/git.md shows below `pre-commit`",
         )
     return ok(f"{CONFIGURATION} names {len(ids)} hooks of know")
 
