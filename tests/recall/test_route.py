@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -27,6 +28,7 @@ from knowrepo.index import build, freshness
 from knowrepo.index.build import refresh
 from knowrepo.index.catalog import Catalog, Filter
 from knowrepo.index.catalog import opening as catalog_opening
+from knowrepo.index.chunk import document_id
 from knowrepo.index.fill import embed as embed_texts
 from knowrepo.index.fill import pending_texts
 from knowrepo.index.vectors import VectorStore
@@ -187,8 +189,77 @@ def test_without_a_writable_git_directory_the_tag_index_answers(repository, monk
     (repository.git_dir / "know").write_text("in the way")
     answer = route.recall(repository, "tag:git")
     assert [hit.path for hit in answer.hits] == ["concepts/a.md"]
+    assert "nothing is indexed yet" in answer.notes[0]
+    answer = route.recall(repository, "nothing of the kind")
+    assert answer.hits == []
     assert "cannot be written" in answer.notes[0]
-    assert route.recall(repository, "nothing of the kind").hits == []
+    with opening.current(repository) as opened:
+        assert ids.resolve(opened.catalog, document_id("concepts/a")).title == "A title"
+
+
+@pytest.fixture
+def fresh(repository) -> Repository:
+    """A clone in which nothing was ever indexed."""
+    for number in range(30):
+        text = concept(f"Concept {number}", tags=["git"], description=f"Of matter {number}")
+        write(repository, f"concepts/c{number:02}.md", text + f"\nThe body of {number}.\n")
+    bundle.write_generated(repository)
+    git(repository.root, "add", "-A")
+    shutil.rmtree(repository.git_dir / "know")
+    return repository
+
+
+def test_a_fresh_clone_answers_by_names_without_building_anything(fresh):
+    answer = route.recall(fresh, "tag:git", limit=50)
+    assert len(answer.hits) == 30
+    assert (answer.route, answer.behind) == ("structured", -1)
+    assert answer.notes == ["nothing is indexed yet; `know index` makes all of it findable"]
+    assert {len(hit.id) for hit in answer.hits} == {8}
+    assert not (fresh.git_dir / "know").exists()
+    assert "The body of 7." in route.recall(fresh, "concept 7", full=True).hits[0].text
+
+
+def test_a_fresh_clone_builds_where_names_do_not_know(fresh):
+    answer = route.recall(fresh, "the body of 17")
+    assert (answer.route, answer.behind) == ("lexical", 0)
+    assert answer.hits[0].path == "concepts/c17.md"
+    assert not any("nothing is indexed" in note for note in answer.notes)
+    assert {len(hit.id) for hit in route.recall(fresh, "tag:git").hits} <= {4, 5}
+
+
+def test_names_are_known_while_the_catalog_lacks_concepts(fresh, monkeypatch):
+    monkeypatch.setattr(opening, "FIRST_BUILD_SECONDS", 0.0)
+    monkeypatch.setattr(opening, "REFRESH_SECONDS", 0.0)
+    assert route.recall(fresh, "the body of 17").behind == 30
+    assert Catalog.open(fresh.catalog) is not None
+    answer = route.recall(fresh, "tag:git", limit=50)
+    assert len(answer.hits) == 30
+    assert answer.behind == 30
+    assert "30 documents are not indexed yet" in answer.notes[0]
+    assert "The body of 9." in route.recall(fresh, "concept 9", full=True).hits[0].text
+
+
+def test_what_the_tag_index_does_not_know_yet_is_known_once_all_is_indexed(fresh):
+    write(fresh, "concepts/new.md", concept("Fresh from the press"))
+    answer = route.recall(fresh, "fresh from the press")
+    assert (answer.route, answer.hits[0].path) == ("structured", "concepts/new.md")
+
+
+def test_what_is_asked_for_by_id_is_indexed_before_all_else(fresh, monkeypatch):
+    monkeypatch.setattr(build, "_BATCH", 1)
+    clock = iter(range(1000))  # of which a few documents take all that there is
+    monkeypatch.setattr(build.time, "monotonic", lambda: next(clock) / 5)
+    wanted = document_id("concepts/c23")[:8]
+    with opening.current(fresh, ids=[wanted]) as opened:
+        assert ids.resolve(opened.catalog, wanted).path == "concepts/c23.md"
+        assert opened.behind > 0
+
+
+def test_another_process_that_indexes_takes_no_names_away(fresh):
+    with FileLock(fresh.locks / "catalog.lock"):
+        answer = route.recall(fresh, "the body of 17")
+        assert answer.behind == -1
+        assert len(route.recall(fresh, "tag:git", limit=50).hits) == 30
 
 
 def test_a_catalog_that_cannot_be_brought_up_still_answers(filled, monkeypatch):
@@ -227,7 +298,7 @@ def test_an_unchanged_repository_is_not_looked_through_again(filled, monkeypatch
     refresh(filled)
     write(filled, "concepts/x.md", concept("X"))
     refresh(filled)
-    monkeypatch.setattr(opening, "_brought_up", lambda *_a, **_k: pytest.fail("looked through"))
+    monkeypatch.setattr(build, "refresh", lambda *_a, **_k: pytest.fail("looked through"))
     route.recall(filled, "tag:git")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -259,7 +260,8 @@ def _look_up(
     hits: list[Hit] = []
     asked: list[str] = []
     here = repository(repo)
-    opener = opening.current if then is None else then.opener
+    wanted = [part.strip(" []").lower() for part in (get or timeline).split(",")]
+    opener = partial(opening.current, ids=wanted) if then is None else then.opener
     with opener(here) as opened:
         catalog = opened.catalog
         if timeline:

@@ -9,6 +9,7 @@ layer straight after a clone.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections import defaultdict
@@ -68,11 +69,7 @@ def read_tag_index(data: bytes) -> Iterator[TagEntry]:
     """Yield the concepts of a tag index; a line that is damaged is left out."""
     concepts: dict[str, dict[str, object]] = {}
     tags: dict[str, list[str]] = defaultdict(list)
-    for raw in data.split(b"\n"):
-        try:
-            line = json.loads(raw)
-        except ValueError:
-            continue
+    for line in _lines(data):
         if not isinstance(line, dict) or not isinstance(line.get("concept"), str):
             continue
         if isinstance(line.get("tag"), str):
@@ -93,6 +90,17 @@ def read_tag_index(data: bytes) -> Iterator[TagEntry]:
             date=_string(line, "date"),
             tags=tuple(tags[concept]),
         )
+
+
+def _lines(data: bytes) -> Iterator[object]:
+    """Yield the values of lines of JSON; those that are damaged are left out."""
+    lines = data.split(b"\n")
+    try:  # at once, which takes a fraction of the time
+        yield from json.loads(b"[%s]" % b",".join(filter(None, lines)))
+    except (ValueError, RecursionError):
+        for line in lines:
+            with contextlib.suppress(ValueError, RecursionError):
+                yield json.loads(line)
 
 
 def index_files(

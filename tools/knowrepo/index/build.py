@@ -12,6 +12,7 @@ import contextlib
 import hashlib
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from filelock import FileLock, Timeout
@@ -45,7 +46,7 @@ class Refreshed:
     """What a refresh did: documents indexed anew, removed, and left for later.
 
     ``busy``: another process is indexing, and nothing was done here. ``notes``
-    name what could not be indexed.
+    name what could not be indexed. ``lacks_concepts``: some of those left are concepts.
     """
 
     indexed: int = 0
@@ -53,6 +54,7 @@ class Refreshed:
     behind: int = 0
     busy: bool = False
     notes: tuple[str, ...] = ()
+    lacks_concepts: bool = False
 
 
 def refresh(
@@ -61,20 +63,22 @@ def refresh(
     budget: float | None = None,
     wait: float = 0.0,
     progress: Progress = lambda _done, _total: None,
+    first: Callable[[str], bool] = lambda _key: False,
 ) -> Refreshed:
     """Bring the catalog up to the present state, for ``budget`` seconds at most.
 
-    ``wait`` is how many seconds to wait for another process that is at it.
+    ``wait`` is how many seconds to wait for another process that is at it. ``first``
+    tells of a document's key whether it comes before the others.
     A damaged catalog is built anew. Raises KnowError where it cannot be written.
     """
     try:
         repository.locks.mkdir(parents=True, exist_ok=True)
         with FileLock(repository.locks / "catalog.lock", timeout=wait):
             try:
-                return _refresh(repository, budget, progress)
+                return _refresh(repository, budget, progress, first)
             except DamagedError:
                 Catalog.discard(repository.catalog)
-                return _refresh(repository, budget, progress)
+                return _refresh(repository, budget, progress, first)
     except Timeout:
         return Refreshed(busy=True)
     except OSError as error:
@@ -105,13 +109,22 @@ def difference(repository: Repository, catalog: Catalog) -> freshness.Difference
     )
 
 
-def _refresh(repository: Repository, budget: float | None, progress: Progress) -> Refreshed:
+def _refresh(
+    repository: Repository,
+    budget: float | None,
+    progress: Progress,
+    first: Callable[[str], bool],
+) -> Refreshed:
     with told(repository.catalog), Catalog.create(repository.catalog) as catalog:
-        return _bring_up(repository, catalog, budget, progress)
+        return _bring_up(repository, catalog, budget, progress, first)
 
 
 def _bring_up(
-    repository: Repository, catalog: Catalog, budget: float | None, progress: Progress
+    repository: Repository,
+    catalog: Catalog,
+    budget: float | None,
+    progress: Progress,
+    first: Callable[[str], bool],
 ) -> Refreshed:
     until = math.inf if budget is None else time.monotonic() + budget
     undecided.clear(repository)
@@ -122,7 +135,7 @@ def _bring_up(
     present = {source.key: source for source in sources(repository, tombstones)}
     gone = [key for key in known if key not in present]
     changed = [source for source in present.values() if not _is_known(source, known)]
-    changed.sort(key=lambda s: (not _is_concept(s), s.path))
+    changed.sort(key=lambda s: (not first(s.key), not _is_concept(s), s.path))
     most = None if budget is None else int(budget * BYTES_A_SECOND)
     late = [source for source in changed if most is not None and source.size > most]
     changed = [source for source in changed if most is None or source.size <= most]
@@ -154,7 +167,8 @@ def _bring_up(
         catalog.set_meta(SEEN, signature.dumps() if settled else "")
         catalog.set_meta(STAMPS, stamps if settled else "")
     indexed = done - (len(late) - too_large)
-    return Refreshed(indexed, len(gone), behind, notes=tuple(notes))
+    lacks = any(map(_is_concept, (*changed[done:], *late)))
+    return Refreshed(indexed, len(gone), behind, notes=tuple(notes), lacks_concepts=lacks)
 
 
 def _remove(catalog: Catalog, gone: list[str], until: float) -> bool:

@@ -11,8 +11,6 @@ from pathlib import Path, PurePosixPath
 
 from knowrepo.concepts.document import parse
 from knowrepo.concepts.model import Concept, from_document
-from knowrepo.concepts.tags import TAG_INDEX, concept_path, read_tag_index
-from knowrepo.git.layout import Repository
 from knowrepo.index.archived import ReadSession, read_session, stored
 from knowrepo.index.catalog import Catalog, Document, Field
 from knowrepo.index.chunk import (
@@ -31,7 +29,14 @@ def put_concept(catalog: Catalog, path: str, oid: str, data: bytes) -> None:
     _put_concept(catalog, concept, oid=oid, chunks=chunks)
 
 
-def _put_concept(catalog: Catalog, concept: Concept, *, oid: str, chunks: list[Chunk]) -> None:
+def _put_concept(
+    catalog: Catalog,
+    concept: Concept,
+    *,
+    oid: str,
+    chunks: list[Chunk],
+    beginnings: tuple[str, ...] = ("",),
+) -> None:
     key = concept.path.removesuffix(".md")
     document = Document(
         key=key,
@@ -52,37 +57,20 @@ def _put_concept(catalog: Catalog, concept: Concept, *, oid: str, chunks: list[C
         stored(key, chunks),
         tags=concept.tags,
         names=list(_names(concept)),
-        terms=list(_terms(concept)),
+        terms=[
+            (term, field)  # what is in the path stays: who holds no term is no concept
+            for term, field in _terms(concept)
+            if field == "path" or term.startswith(beginnings)
+        ],
     )
 
 
-def from_tag_index(repository: Repository) -> Catalog:
-    """Return a catalog in memory of what the tag index says, for the structured layer alone.
+def put_named(catalog: Catalog, concept: Concept, beginnings: tuple[str, ...]) -> None:
+    """Put a concept into the catalog by its front matter, without its text.
 
-    A concept whose file is absent is left out.
+    Of its words only those that begin so, and those of its path.
     """
-    catalog = Catalog.in_memory()
-    path = repository.root / TAG_INDEX
-    entries = read_tag_index(path.read_bytes()) if path.is_file() else ()
-    for entry in entries:
-        file = concept_path(entry.concept)
-        if (repository.root / file).is_file():
-            concept = Concept(
-                id=entry.concept,
-                path=file,
-                type=entry.type,
-                title=entry.title,
-                description=entry.description,
-                tags=entry.tags,
-                aliases=entry.aliases,
-                status=entry.status,
-                date=entry.date,
-                superseded_by="",
-                stale_after="",
-                body="",
-            )
-            _put_concept(catalog, concept, oid="", chunks=[])
-    return catalog
+    _put_concept(catalog, concept, oid="", chunks=[], beginnings=beginnings)
 
 
 def _names(concept: Concept) -> Iterator[tuple[str, Field]]:

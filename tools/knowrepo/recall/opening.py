@@ -1,14 +1,15 @@
-"""Opening the catalog for an answer: it is of the present state, or says how far behind.
+"""Opening what an answer is made of: of the present state, or it says how far behind.
 
-Owns that a catalog is brought up before it answers, as far as time allows, and
-what stands in where there is none. Nothing is looked up here.
+Owns that a catalog is brought up before it answers, as far as time allows, and that
+the structured layer knows all concepts all the same: where the catalog lacks some, it
+asks the tag index, which every clone brings. Nothing is looked up here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from types import TracebackType
 
 from knowrepo.errors import KnowError
 from knowrepo.git.layout import Repository
@@ -21,14 +22,37 @@ FIRST_BUILD_SECONDS = 2.0
 """The same where there is no catalog yet."""
 
 
-@dataclass(frozen=True)
 class Opened:
-    """A catalog to answer from. ``partial``: only the tag index could be read."""
+    """What an answer is made of.
 
-    catalog: Catalog
-    behind: int
-    notes: list[str]
-    partial: bool = False
+    ``behind`` documents are not indexed yet, -1 where that is not known. ``notes`` are for
+    the person who asks. ``partial``: there is no catalog but what the tag index says.
+    """
+
+    partial = False
+
+    def __init__(self, catalog: Catalog | None, notes: Collection[str] = ()) -> None:
+        self._catalog = catalog
+        self.behind = 0
+        self.notes = list(notes)
+
+    @property
+    def waits(self) -> bool:
+        """Whether there is no catalog yet, but one is made when somebody asks for it."""
+        return False
+
+    def bring_up(self) -> None:
+        """Bring the catalog up to the present state, as far as time allows."""
+
+    @property
+    def catalog(self) -> Catalog:
+        """The catalog, brought up."""
+        assert self._catalog is not None
+        return self._catalog
+
+    def names(self, query: str) -> Catalog | None:  # noqa: ARG002
+        """Return what the structured layer asks in its place, where it lacks concepts."""
+        return None
 
 
 Opener = Callable[[Repository], AbstractContextManager[Opened]]
@@ -36,15 +60,15 @@ Opener = Callable[[Repository], AbstractContextManager[Opened]]
 
 
 @contextmanager
-def current(repository: Repository) -> Iterator[Opened]:
-    """Give the catalog, brought up to the present state as far as time allows.
+def current(repository: Repository, *, ids: Collection[str] = ()) -> Iterator[Opened]:
+    """Give the present state, brought up as far as time allows.
 
-    All that is asked of it is answered from one state. A damaged catalog is
-    built anew for the next question, and said to be so.
+    All that is asked of its catalog is answered from one state. Documents whose id
+    begins with one of ``ids`` are brought up before others. A damaged catalog is built
+    anew for the next question, and said to be so.
     """
-    opened = _open(repository)
     try:
-        with told(repository.catalog), opened.catalog:
+        with told(repository.catalog), _Present(repository, tuple(filter(None, ids))) as opened:
             yield opened
     except DamagedError as error:
         from knowrepo.index.build import discard
@@ -55,38 +79,91 @@ def current(repository: Repository) -> Iterator[Opened]:
         ) from error
 
 
-def _open(repository: Repository) -> Opened:
-    catalog = Catalog.open(repository.catalog, keep=True)
-    if catalog is not None:
+class _Present(Opened):
+    """The present state. A first catalog is made only where the tag index does not do."""
+
+    def __init__(self, repository: Repository, ids: tuple[str, ...]) -> None:
+        super().__init__(Catalog.open(repository.catalog, keep=True))
+        self._repository, self._ids = repository, ids
+        self._names: Catalog | None = None
+        self._lacks_concepts = self._is_first = self._catalog is None
+        if self._catalog is not None and not self._is_current(self._catalog):
+            self._catalog.close()
+            self._refresh(REFRESH_SECONDS)
+
+    def __enter__(self) -> Opened:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for catalog in (self._names, self._catalog):
+            if catalog is not None:
+                catalog.__exit__(kind, error, trace)
+
+    def _is_current(self, catalog: Catalog) -> bool:
         try:
-            with told(repository.catalog):
+            with told(self._repository.catalog):
                 seen = freshness.Signature.loads(catalog.meta(SEEN))
         except DamagedError:
             seen = freshness.Signature()
-        if freshness.is_current(repository, seen):
-            return Opened(catalog, 0, [])
-        catalog.close()
-    return _brought_up(repository, first=catalog is None)
+        return freshness.is_current(self._repository, seen)
 
+    @property
+    def waits(self) -> bool:
+        """Whether there is no catalog yet."""
+        return self._is_first
 
-def _brought_up(repository: Repository, *, first: bool) -> Opened:
-    from knowrepo.index.build import refresh
+    def bring_up(self) -> None:
+        """Make the first catalog, where there is none yet."""
+        if self._is_first:
+            self.notes.clear()
+            self._refresh(FIRST_BUILD_SECONDS)
 
-    notes: list[str] = []
-    behind = 0
-    try:
-        done = refresh(repository, budget=FIRST_BUILD_SECONDS if first else REFRESH_SECONDS)
-        behind = -1 if done.busy else done.behind
-        notes += done.notes
-        if done.busy:
-            notes.append("another process is indexing; this answer may lack the newest")
-        elif behind:
-            notes.append(f"{behind} documents are not indexed yet; run `know index`")
-    except KnowError as error:
-        notes.append(f"{error.message}; answering from what there is")
-    catalog = Catalog.open(repository.catalog, keep=True)
-    if catalog is not None:
-        return Opened(catalog, behind, notes)
-    from knowrepo.index.documents import from_tag_index
+    @property
+    def catalog(self) -> Catalog:
+        """The catalog, brought up."""
+        self.bring_up()
+        if self._catalog is None:
+            from knowrepo.index.tag_catalog import from_tag_index
 
-    return Opened(from_tag_index(repository), behind, notes, partial=True)
+            self._catalog = from_tag_index(self._repository) or Catalog.in_memory()
+        return self._catalog
+
+    def names(self, query: str) -> Catalog | None:
+        """Return what the tag index says of a query, where the catalog lacks concepts."""
+        if not self._lacks_concepts:
+            return None
+        from knowrepo.index.tag_catalog import from_tag_index
+
+        self._names = from_tag_index(self._repository, query)
+        if self._is_first and self._names is not None:
+            self.behind = -1
+            self.notes = ["nothing is indexed yet; `know index` makes all of it findable"]
+        return self._names
+
+    def _refresh(self, seconds: float) -> None:
+        from knowrepo.index.build import refresh
+
+        self._is_first, self._lacks_concepts = False, True
+        try:
+            done = refresh(self._repository, budget=seconds, first=self._is_asked_for)
+            self.behind = -1 if done.busy else done.behind
+            self._lacks_concepts = done.busy or done.lacks_concepts
+            self.notes += done.notes
+            if done.busy:
+                self.notes.append("another process is indexing; this answer may lack the newest")
+            elif self.behind:
+                self.notes.append(f"{self.behind} documents are not indexed yet; run `know index`")
+        except KnowError as error:
+            self.notes.append(f"{error.message}; answering from what there is")
+        self._catalog = Catalog.open(self._repository.catalog, keep=True)
+        self.partial = self._catalog is None
+
+    def _is_asked_for(self, key: str) -> bool:
+        from knowrepo.index.chunk import document_id
+
+        return bool(self._ids) and document_id(key).startswith(self._ids)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from knowrepo.index.embed import Embedder
 
 
+_DIGITS = 8  # of an id, where a catalog lacks documents
 MOST_CHARACTERS = 16_384
 """Of a query that are looked at: of a pasted log the beginning, and at once."""
 
@@ -35,7 +36,7 @@ class Answer:
     reason: str
     hits: list[Hit]
     seconds: float = 0.0
-    behind: int = 0  # documents not indexed yet; -1 where another process is at it
+    behind: int = 0  # documents not indexed yet; -1 where that is not known
     pending: int = 0  # texts without a vector
     notes: list[str] = field(default_factory=list)
     confidence: float = 1.0  # that the first hit answers, 0 to 1
@@ -66,7 +67,7 @@ def recall(
     looked_at = query[:MOST_CHARACTERS]
     with opener(repository) as opened:
         answer = _route(repository, opened, looked_at, limit, only, embedder, words_only)
-        hits = [with_text(opened.catalog, hit) if full else hit for hit in answer.hits]
+        hits = [_with_text(repository, opened, hit) if full else hit for hit in answer.hits]
     return replace(
         answer,
         query=query,
@@ -86,18 +87,24 @@ def _route(
     embedder: Embedder | None,
     words_only: bool,
 ) -> Answer:
-    catalog = opened.catalog
     named = named_id(query)
     if named:
-        return Answer(query, "structured", "id", [resolve(catalog, named)])
-    asked = structured.ask(catalog, query, only, most=limit)
+        return Answer(query, "structured", "id", [resolve(opened.catalog, named)])
+    names = opened.names(query) if content_words(query) else None
+    asked = structured.ask(names or opened.catalog, query, only, most=limit)
     if asked.matches or asked.exact:
-        return _structured(catalog, query, limit, asked)
+        return _structured(names or opened.catalog, query, limit, asked, whole=names is None)
+    opened.bring_up()
+    if opened.partial:
+        return Answer(query, "structured", "the tag index knows nothing of it", [])
+    catalog = opened.catalog
     if not content_words(query):
         hits = document_hits(catalog, [(d, 0.0) for d in catalog.newest(limit, only)])
         return Answer(query, "newest", "no word to look for", hits)
-    if opened.partial:
-        return Answer(query, "structured", "the tag index knows nothing of it", [])
+    if names is not None:  # whose numbers are not those of the catalog
+        asked = structured.ask(catalog, query, only, most=limit)
+        if asked.matches and not opened.behind:
+            return _structured(catalog, query, limit, asked, whole=True)
     from knowrepo.recall.fuse import LEAST_CONFIDENCE
     from knowrepo.recall.gather import gather
     from knowrepo.recall.search import search
@@ -120,10 +127,27 @@ def _route(
 
 
 def _structured(
-    catalog: Catalog, query: str, limit: int, answer: structured.StructuredAnswer
+    catalog: Catalog, query: str, limit: int, answer: structured.StructuredAnswer, *, whole: bool
 ) -> Answer:
-    """Return what the structured layer answers."""
+    """Return what the structured layer answers.
+
+    Of a catalog that is not ``whole`` nobody knows how few digits tell one id from all others.
+    """
     matches = answer.matches[:limit]
     documents = catalog.documents([match.document for match in matches])
     hits = document_hits(catalog, [(documents[match.document], match.score) for match in matches])
+    if not whole:
+        hits = [replace(hit, id=hit.uid[:_DIGITS]) for hit in hits]
     return Answer(query, "structured", answer.reason, hits, confidence=answer.confidence)
+
+
+def _with_text(repository: Repository, opened: Opened, hit: Hit) -> Hit:
+    """Return a hit with its text, also one of a concept that the catalog lacks."""
+    found = hit if opened.waits or opened.partial else with_text(opened.catalog, hit)
+    if found.text or hit.kind != "concept":
+        return found
+    from knowrepo.index.tag_catalog import read_text
+
+    with Catalog.in_memory() as alone:
+        read_text(alone, repository, hit.path)
+        return with_text(alone, hit)

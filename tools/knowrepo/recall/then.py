@@ -32,6 +32,7 @@ class Then:
         """Give the catalog of then; see `opening.Opener`."""
         if self._opened is None:
             with current(repository) as now:  # so that the copy is of a catalog that is whole
+                now.bring_up()
                 notes = [] if now.behind else now.notes
                 slow = now.behind != 0 or now.partial
             found = past.known_at(
@@ -39,7 +40,7 @@ class Then:
             )
             if slow:
                 notes = ["not all is indexed yet, which makes this slow; run `know index`"]
-            self._opened = Opened(found.catalog, 0, [*notes, *found.notes])
+            self._opened = Opened(found.catalog, [*notes, *found.notes])
         yield self._opened
 
     def told(self, answer: Answer) -> Answer:

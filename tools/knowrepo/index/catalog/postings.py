@@ -86,6 +86,18 @@ def remove(db: sqlite3.Connection, number: int, terms: Iterable[tuple[str, Field
     _change(db, number, terms, held=False)
 
 
+def count_also(db: sqlite3.Connection, numbers: range) -> None:
+    """Have numbers that are no document's count among the concepts."""
+    for block in range(numbers.start // BLOCK, -(-numbers.stop // BLOCK)):
+        first, last = max(numbers.start, block * BLOCK), min(numbers.stop, (block + 1) * BLOCK)
+        bits = ((1 << (last - first)) - 1) << (first - block * BLOCK)
+        bits |= _block(db, block, [ALL]).get((ALL, False), 0)
+        db.execute(
+            "INSERT OR REPLACE INTO postings VALUES (?, ?, ?, ?, ?)",
+            (ALL, False, block, *_packed(bits)),
+        )
+
+
 def _change(
     db: sqlite3.Connection, number: int, terms: Iterable[tuple[str, Field]], *, held: bool
 ) -> None:

@@ -93,6 +93,12 @@ class Catalog(Opened, Tables):
             postings.add(self._db, number, terms)
         return number
 
+    def count_also(self, more: int) -> None:
+        """Count so many concepts more that hold no word that will be asked for."""
+        (last,) = self._db.execute("SELECT coalesce(max(id), 0) FROM documents").fetchone()
+        if more:
+            postings.count_also(self._db, range(last + 1, last + 1 + more))
+
     def _forget_front_matter(self, key: str) -> tuple[int | None, str]:
         """Remove a document but its chunks; returns its number and its title for words."""
         row = self._db.execute("SELECT id, title FROM documents WHERE key = ?", (key,)).fetchone()
