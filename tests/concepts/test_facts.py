@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from helpers import concept, git, make_repository
 from knowrepo.concepts import bundle, facts, for_commit
 from knowrepo.concepts.facts import Facts, blob_id
-from knowrepo.concepts.model import placed, read_concept
+from knowrepo.concepts.listed import as_kept, from_kept, listed
+from knowrepo.concepts.model import read_concept
 from knowrepo.git import plumbing
 from knowrepo.git.making import NextCommit
 
@@ -20,52 +24,74 @@ def repo(tmp_path):
 
 
 def kept(repository):
-    return repository.common_dir / "know" / "concepts.json"
+    return repository.common_dir / "know" / "concepts.facts"
 
 
 def test_a_fact_is_there_for_the_next_process_and_for_the_same_bytes_only(repo):
     with Facts(repo, "things") as found:
         assert found.get("a") is None
-        found.put("a", [1])
+        found.put("a", "1")
     with Facts(repo, "things") as found:
-        assert (found.get("a"), found.get("b")) == ([1], None)
+        assert (found.get("a"), found.get("b")) == ("1", None)
 
 
 def test_facts_of_other_rules_are_not_trusted(repo, monkeypatch):
     with Facts(repo, "things") as found:
-        found.put("a", [1])
+        found.put("a", "1")
     monkeypatch.setattr(facts, "rules", lambda: "another version")
     with Facts(repo, "things") as found:
         assert found.get("a") is None
 
 
-@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"rules": 1}', b"\xff", b"[" * 100_000])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda whole: b"",
+        lambda whole: b"\xff",
+        lambda whole: b"\n\n",
+        lambda whole: whole[:-1],
+        lambda whole: whole[: whole.index(b"\n") + 1],
+        lambda whole: whole.replace(b"\t", b" "),
+        lambda whole: whole + b"c\t3\n",
+        lambda whole: whole[:-1] + bytes(1),
+    ],
+)
 def test_damaged_facts_are_none(repo, damage):
     with Facts(repo, "things") as found:
-        found.put("a", [1])
-    (repo.common_dir / "know" / "things.json").write_bytes(damage)
+        found.put("a", "1")
+    file = repo.common_dir / "know" / "things.facts"
+    file.write_bytes(damage(file.read_bytes()))
     with Facts(repo, "things") as found:
         assert found.get("a") is None
-        found.put("b", [2])
+        found.put("b", "2")
     with Facts(repo, "things") as found:
-        assert found.get("b") == [2]
+        assert found.get("b") == "2"
 
 
 def test_facts_that_nobody_asks_for_any_more_go(repo, monkeypatch):
     monkeypatch.setattr(facts, "_SPARE", 2)
     for n in range(10):
         with Facts(repo, "things") as found:
-            found.put(str(n), n)
+            found.put(str(n), "kept")
     with Facts(repo, "things") as found:
         held = [n for n in range(10) if found.get(str(n)) is not None]
     assert held[-1] == 9
     assert len(held) <= 4
 
 
+@pytest.mark.parametrize(("key", "value"), [("a\tb", "1"), ("a\nb", "1"), ("a", "1\n2")])
+def test_what_is_not_one_line_is_not_kept_and_spoils_nothing(repo, key, value):
+    with Facts(repo, "things") as found:
+        found.put(key, value)
+        found.put("b", "\ttwo\r\u2028three")
+    with Facts(repo, "things") as found:
+        assert (found.get(key), found.get("b")) == (None, "\ttwo\r\u2028three")
+
+
 def test_a_folder_that_cannot_be_written_costs_time_only(repo):
     (repo.common_dir / "know").write_text("in the way")
     with Facts(repo, "things") as found:
-        found.put("a", [1])
+        found.put("a", "1")
 
 
 def test_a_blob_has_the_id_that_git_gives_it(repo):
@@ -73,10 +99,27 @@ def test_a_blob_has_the_id_that_git_gives_it(repo):
     assert git(repo.root, "hash-object", "--no-filters", "a").strip() == blob_id(b"a\r\n\xff")
 
 
-def test_a_concept_without_a_title_is_named_by_its_own_path():
-    data = b"---\ntype: X\n---\n"
-    for path in ("concepts/a-b.md", "concepts/sub/c.md"):
-        assert placed(read_concept("", data), path) == read_concept(path, data)
+def test_a_blob_of_a_repository_of_sha_256_has_its_id_too(tmp_path):
+    git(tmp_path, "init", "-q", "--object-format=sha256")
+    (tmp_path / "a").write_bytes(b"a\r\n\xff")
+    found = git(tmp_path, "hash-object", "--no-filters", "a").strip()
+    assert found == blob_id(b"a\r\n\xff", like=found)
+
+
+TEXTS = st.text("aB_#[]*\"\\'ä\u2028 :-\t", max_size=8)
+
+
+@given(TEXTS, TEXTS, st.lists(TEXTS, max_size=3), st.lists(TEXTS, max_size=3))
+def test_what_was_kept_of_a_concept_is_listed_as_its_file_is_wherever_it_lies(
+    title, description, tags, aliases
+):
+    front = {"type": title[::-1], "title": title, "description": description,
+             "tags": tags, "aliases": aliases}  # fmt: skip
+    data = f"---\n{json.dumps(front)}\n---\n".encode()
+    kept = as_kept(listed(read_concept("", data)))
+    assert "\n" not in kept
+    for path in ("concepts/a-b.md", "concepts/sub/c_d_.md"):
+        assert from_kept(kept, path) == listed(read_concept(path, data))
 
 
 def test_concepts_that_did_not_change_are_not_read_again(repo, monkeypatch):
