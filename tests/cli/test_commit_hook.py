@@ -70,6 +70,23 @@ def test_a_commit_of_code_or_of_a_concept_imports_nothing_heavy(here):
     assert "knowrepo" in done.stdout.split()
 
 
+def test_a_commit_of_code_waits_for_no_parser(know, here):
+    assert know("hook", "pre-commit").code == 0
+    write(here, "app.py", "")
+    script = (
+        "import sys; sys.argv[1:] = ['hook', 'pre-commit']\n"
+        "from knowrepo.__main__ import entry\n"
+        "try: entry()\n"
+        "finally: print('\\n'.join(sys.modules))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=here.root, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0
+    assert {"yaml", "markdown_it", "frontmatter"}.isdisjoint(done.stdout.split())
+    assert "knowrepo.concepts.for_commit" in done.stdout.split()
+
+
 @pytest.mark.parametrize(
     "arguments",
     [["hook"], ["hook", "check", "-h"], ["hook", "tags", "--strict"], ["hook", "sweep"],
@@ -99,6 +116,7 @@ def test_a_bug_in_a_hook_is_said_to_be_ours(know, here, monkeypatch):
         raise ZeroDivisionError("oops")
 
     monkeypatch.setattr(staged, "check_staged", fail)
+    write(here, "concepts/b.md", concept("B"))
     result = know("hook", "pre-commit")
     assert result.code == 3
     assert "a bug: ZeroDivisionError: oops" in result.err

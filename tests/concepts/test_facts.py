@@ -31,6 +31,7 @@ def test_a_fact_is_there_for_the_next_process_and_for_the_same_bytes_only(repo):
     with Facts(repo, "things") as found:
         assert found.get("a") is None
         found.put("a", "1")
+        assert found.get("a") == "1"
     with Facts(repo, "things") as found:
         assert (found.get("a"), found.get("b")) == ("1", None)
 
@@ -46,9 +47,9 @@ def test_facts_of_other_rules_are_not_trusted(repo, monkeypatch):
 @pytest.mark.parametrize(
     "damage",
     [
-        lambda whole: b"",
-        lambda whole: b"\xff",
-        lambda whole: b"\n\n",
+        lambda _: b"",
+        lambda _: b"\xff",
+        lambda _: b"\n\n",
         lambda whole: whole[:-1],
         lambda whole: whole[: whole.index(b"\n") + 1],
         lambda whole: whole.replace(b"\t", b" "),

@@ -108,7 +108,8 @@ def test_a_date_that_lies_ahead_is_looked_at_again(repo):
         assert KeptPages(facts, SCOPE).get(page.path, data) is None  # the clock was set back
 
 
-@pytest.mark.parametrize("damage", ["", "{", '"text"', "[1]", str([0] * 9), '{"a": 1}', "[" * 100_000]
+@pytest.mark.parametrize(
+    "damage", ["", "{", '"text"', "[1]", str([0] * 9), '{"a": 1}', "[" * 100_000]
 )
 def test_a_damaged_page_is_read_from_its_file(repo, damage):
     files = {"concepts/a.md": document([], ["[gone](gone.md)"])}

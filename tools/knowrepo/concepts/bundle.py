@@ -39,9 +39,9 @@ class Present(NamedTuple):
 class Generated:
     """One generated file: what it should hold, and how it stands.
 
-    ``foreign`` marks an `index.md` that a person wrote: it is left alone, and of no content. ``gone``
-    marks one of ours that should not be there any more: it is stale while it is
-    there, and git has to be told where it tracks it.
+    ``foreign`` marks an `index.md` that a person wrote: it is left alone, and its
+    content is not here. ``gone`` marks one of ours that should not be there any more:
+    it is stale while it is there, and git has to be told where it tracks it.
     """
 
     path: str
@@ -169,7 +169,8 @@ def compared(
 ) -> list[Generated]:
     """Say how what is ``present`` differs from what the concepts ask for.
 
-    ``present`` are the indexes and the tag index that are there; ``known`` are the paths that git tracks, ``deleted`` the generated ones that it does and that are gone,
+    ``present`` are the indexes and the tag index that are there; ``known`` are the
+    paths that git tracks, ``deleted`` the generated ones that it does and that are gone,
     ``unsettled`` those that are in conflict.
     """
     known = set(known)
@@ -184,7 +185,9 @@ def compared(
     wanted[tags.TAG_INDEX] = tags.tag_index(concepts)
     found = [
         Generated(
-            path, content, stale=path not in present or not present[path].holds(content),
+            path,
+            content,
+            stale=path not in present or not present[path].holds(content),
             untracked=path not in known,
         )
         for path, content in wanted.items()

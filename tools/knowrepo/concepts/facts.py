@@ -88,7 +88,7 @@ class Facts:
     def put(self, key: str, value: str) -> None:
         """Keep what is known of a blob; what is not one line, as odd names are, is not kept."""
         if "\n" not in key and "\t" not in key and "\n" not in value:
-            self._used[key] = value
+            self._known[key] = self._used[key] = value
             self._is_new = True
 
     def _load(self) -> dict[str, str]:
@@ -101,7 +101,7 @@ class Facts:
             return {}
 
     def _save(self) -> None:
-        kept = self._known | self._used
+        kept = self._known
         if len(kept) > 2 * len(self._used) + _SPARE:
             kept = self._used
         lines = (f"{key}\t{value}\n" for key, value in kept.items())

@@ -38,14 +38,11 @@ class Listed(NamedTuple):
     rest: str
     tags: tuple[str, ...]
 
-    def lines(self) -> tuple[str, list[str]]:
+    def lines(self) -> list[str]:
         """Return its line in the tag index, and those of its tags."""
         name = json_of(self.id)
-        line = (
-            f'{{"concept": {name}, "type": {json_of(self.type)}, "title": {json_of(self.title)}'
-            f"{self.rest}"
-        )
-        return line, [f"{start}{name}}}" for start in self.tags]
+        head = f'{{"concept": {name}, "type": {json_of(self.type)}, "title": {json_of(self.title)}'
+        return [f"{head}{self.rest}", *[f"{start}{name}}}" for start in self.tags]]
 
 
 def listed(concept: Concept) -> Listed:
@@ -60,7 +57,7 @@ def listed(concept: Concept) -> Listed:
         told=f" - {shown_as_it_is(concept.description)}" if concept.description else "",
         rest=f', "description": {json_of(concept.description)}, "aliases": [{aliases}],'
         f' "status": {json_of(concept.status)}, "date": {json_of(concept.date)}}}',
-        tags=tuple(f'{{"tag": {json_of(tag)}, "concept": ' for tag in concept.tags),
+        tags=tuple(f'{{"tag": {json_of(tag)}, "concept": ' for tag in dict.fromkeys(concept.tags)),
     )
 
 

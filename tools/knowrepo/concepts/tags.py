@@ -46,12 +46,10 @@ class TagEntry:
 def tag_index(concepts: Iterable[Concept | Listed]) -> bytes:
     """Return the bytes of the tag index, of concepts or of what was kept of them."""
     lines: list[str] = []
-    for concept in map(_listed, concepts):
-        line, of_tags = concept.lines()
-        lines.append(line)
-        lines += of_tags
+    for concept in concepts:
+        lines += _listed(concept).lines()
     lines.sort()
-    return "".join([f"{line}\n" for line in dict.fromkeys(lines)]).encode()
+    return "\n".join([*lines, ""]).encode()
 
 
 def _listed(concept: Concept | Listed) -> Listed:

@@ -99,8 +99,12 @@ def read_beside(path: str, data: bytes, scope: Scope) -> Page:
     Nothing is said of it, so its body is taken apart only when somebody asks for it,
     and its front matter only where it can say that the concept is no longer current.
     """
-    if len(data) > _MOST_BYTES or names.is_meta(PurePosixPath(path).name):
+    if len(data) > _MOST_BYTES:
         return read_page(path, data, scope)
+    if names.is_meta(PurePosixPath(path).name):
+        document = parse(data)
+        role, _ = _check_concept(path, document, None, scope)
+        return Page(path, role, document, Outline(), ())
     return Page(path, _role(path), parse(data, _IS_OVER), Outline(), ())
 
 

@@ -64,12 +64,13 @@ def _read(tree: ListedTree, paths: Iterable[str]) -> dict[str, bytes]:
 def _titles(tree: ListedTree, files: set[str], without: set[str]) -> Mapping[str, str]:
     """Return the titles of the other concepts in the folders of files, as the tag index has them.
 
-    Most lines of a large tag index are about other folders; those are not taken apart.
+    Most lines of a large tag index are about tags, which come last, or about other
+    folders; those are not taken apart.
     """
     folders = {posixpath.dirname(path) for path in files}
     near = {f"{folder}/{name}" for folder in folders for name in tree.names(folder)} - without
     starts = {_start_of(concept_id(path)) for path in near if is_concept_path(path)}
-    lines = (tree.read(tags.TAG_INDEX) or b"").split(b"\n")
+    lines = (tree.read(tags.TAG_INDEX) or b"").partition(b'\n{"tag"')[0].split(b"\n")
     some = b"\n".join(line for line in lines if line.partition(_TYPE)[0] in starts)
     return {tags.concept_path(e.concept): e.title for e in tags.read_tag_index(some)}
 
