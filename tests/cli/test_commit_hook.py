@@ -45,7 +45,7 @@ def test_what_was_right_is_known_until_a_concept_or_what_is_generated_changes(kn
     assert know("hook", "tags").code == 0
     assert know("hook", "tags").code == 0
     kept = here.common_dir / "know" / "generated.facts"
-    assert len(kept.read_text().splitlines()) == 2  # the rules, and one state
+    assert len(kept.read_text().splitlines()) == 3  # the rules, one state, and its files
     write(here, "concepts/tag_index.jsonl", "")
     assert know("hook", "tags").code == 1
     git(here.root, "add", "-A")

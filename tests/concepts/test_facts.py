@@ -168,3 +168,63 @@ def test_what_is_generated_is_the_same_with_and_without_facts_over_random_edits(
             assert for_commit.generated_files(commit) == remembered
         if chance.random() < 0.5:
             bundle.write_generated(repo)
+
+
+def edited(repo, chance):
+    """Change something among the concepts, as a person or another tool may."""
+    there = sorted(path for path in repo.concepts.rglob("*.md") if path.name != "index.md")
+    one = chance.choice(there) if there else repo.concepts / "a.md"
+    new = repo.concepts / chance.choice(
+        ["a.md", "b_c.md", "sub/a.md", "sub/deep/d.md", "\u00e4.md"]
+    )
+    new.parent.mkdir(parents=True, exist_ok=True)
+    match chance.randrange(20):
+        case 0:
+            one.unlink(missing_ok=True)
+        case 1:
+            new.unlink(missing_ok=True)
+            new.symlink_to("a.md")
+        case 2:
+            new.unlink(missing_ok=True)
+            new.touch()
+            git(repo.root, "add", "-N", "-f", "--", str(new))
+            return
+        case 3:
+            new.unlink(missing_ok=True)
+            new.write_text(concept(title=chance.choice(["One", ""]), tags=["x"]))
+        case 4 if one.exists():
+            one.rename(new)
+        case 5:
+            (new.parent / "index.md").write_text("# Mine\n")
+        case 6:
+            (repo.concepts / "tag_index.jsonl").write_text(chance.choice(["", "{}\n"]))
+        case 7 if one.is_file() and not one.is_symlink():
+            one.write_bytes(one.read_bytes().replace(b"\n", b"\r\n"))
+        case _ if one.is_file() and not one.is_symlink():
+            one.write_bytes(one.read_bytes() + b"\nMore.\n")  # most edits are of the body
+    git(repo.root, "add", "-A")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_known_to_be_right_is_right_over_random_histories(repo, seed, monkeypatch):
+    chance = random.Random(seed)
+    known = []
+    same = for_commit._lists_the_same
+
+    def noted(*given):
+        known.append(same(*given))
+        return known[-1]
+
+    monkeypatch.setattr(for_commit, "_lists_the_same", noted)
+    for _ in range(30):
+        edited(repo, chance)
+        with NextCommit(repo) as commit:
+            wanted = [file for file in for_commit.generated_files(commit) if file.is_wrong]
+        with NextCommit(repo) as commit:
+            assert [file for file in for_commit.write_generated(commit) if file.is_wrong] == wanted
+        if chance.random() < 0.7:
+            bundle.write_generated(repo)
+            git(repo.root, "add", "-A")
+            with NextCommit(repo) as commit:
+                for_commit.write_generated(commit)
+    assert {True, False} <= set(known)

@@ -2,8 +2,8 @@
 
 Owns a generated repository, what is staged in it, and the turns: the process of ours alone
 and, where pre-commit is installed, `pre-commit run` with it and with a hook that does
-nothing. Before each run is forgotten that all was right: a person's next commit has another
-state, but the facts of the former one.
+nothing. Before each run everything is forgotten but what was found for the commit before:
+a person's next commit has another state, but the facts of the former one.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -27,6 +28,7 @@ from knowrepo.git.layout import Repository
 
 SECONDS = 1.0
 _OURS = ("-m", "knowrepo", "hook", "pre-commit")
+_BEFORE = "know-before"  # what is known at the first commit
 _FOLDER = 40  # concepts in a folder
 _TYPES = ("Decision", "Failure", "Procedure", "Convention")
 _RECORDS = 4  # of a session in the repository: a commit looks at none but those that it brings
@@ -72,7 +74,7 @@ def measure(amounts: Amounts, say: Callable[[str], None] = lambda _: None) -> It
 
 def _measured(kind: str, works: Mapping[str, Callable[[], Spent]], amounts: Amounts) -> Measured:
     """Run in turns; the target is that of the whole stage, where it can be run."""
-    for work in works.values():  # what is written once, as facts and bytecode, is there then
+    for work in works.values():  # what pre-commit writes once is there then
         work()
     spents = dict(zip(works, in_turn(amounts.rounds, *works.values()), strict=True))
     of = "pre-commit run" if "pre-commit run" in spents else "process"
@@ -111,7 +113,9 @@ def _works(place: Place, here: Repository, *, with_runner: bool) -> dict[str, Ca
 
 
 def _run(here: Repository, arguments: tuple[str, ...]) -> Spent:
-    (here.common_dir / "know" / "generated.facts").unlink(missing_ok=True)
+    facts = here.common_dir / "know"
+    shutil.rmtree(facts, ignore_errors=True)
+    shutil.copytree(here.common_dir / _BEFORE, facts)
     return in_process(arguments, here.root)
 
 
@@ -126,6 +130,8 @@ def _repository(place: Place, amounts: Amounts) -> Repository:
     corpus.write_sessions(here.sessions / "claude", amounts.sessions, _RECORDS)
     _stage(here)
     _git(here, "-c", "user.name=bench", "-c", "user.email=bench@localhost", "commit", "-qm", "all")
+    in_process(_OURS, here.root)
+    shutil.copytree(here.common_dir / "know", here.common_dir / _BEFORE)
     return here
 
 

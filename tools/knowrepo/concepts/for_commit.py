@@ -8,6 +8,7 @@ stays. Staging is left to the person who commits.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Iterable
 from functools import partial
 from pathlib import Path
@@ -21,6 +22,7 @@ from knowrepo.errors import KnowError
 from knowrepo.git.making import NextCommit
 
 _OURS, _THEIRS = "generated", "written"
+_LAST = "last"
 
 
 def generated_files(commit: NextCommit) -> list[Generated]:
@@ -41,23 +43,68 @@ def generated_files(commit: NextCommit) -> list[Generated]:
 def write_generated(commit: NextCommit) -> list[Generated]:
     """Bring the work tree to what the commit should hold; returns all files as they stood.
 
-    Returns none where the commit has the very files for which all was right before, as
-    most commits have that change no concept.
+    Returns none where all was right before and nothing of that differs, as for most
+    commits: they change no concept, or no more of one than its body.
     """
     repository = commit.repository
     repository.inside(repository.concepts)
-    state = commit.state(f"{FOLDER}/")
+    entries = commit.below(f"{FOLDER}/")
+    listing = "\0".join(entries)
+    state = hashlib.sha256(listing.encode("utf-8", "surrogateescape")).hexdigest()
     with Facts(repository, "generated") as right:
-        if right.get(state) is not None and not commit.unmerged:
-            return []
-        files = generated_files(commit)
-        if not any(file.is_wrong or file.stale for file in files):
+        is_right = not commit.unmerged and (
+            right.get(state) is not None or _lists_the_same(commit, right.get(_LAST), entries)
+        )
+        files = [] if is_right else generated_files(commit)
+        is_known = right.get(state) is not None and right.get(_LAST) == listing
+        if not is_known and not any(file.is_wrong or file.stale for file in files):
             right.put(state, "right")
+            right.put(_LAST, listing)
     for file in files:
         there = _there(repository.root / file.path) if file.stale else None
         if file.stale and _is_ours(file, there) and there != (None if file.gone else file.content):
             bundle.put(repository, file)
     return files
+
+
+def _lists_the_same(commit: NextCommit, last: str | None, entries: Iterable[str]) -> bool:
+    """Say whether what is listed of the concepts is as it was when all was right the last time.
+
+    That is so where concepts alone differ, and none of them in what is listed of it.
+    """
+    if last is None:
+        return False
+    before, now = set(last.split("\0")), set(entries)
+    old, new = _concepts_in(before - now), _concepts_in(now - before)
+    if old is None or new is None or old.keys() != new.keys():
+        return False
+    with Facts(commit.repository, "concepts") as facts:
+        for path, oid in old.items():
+            entry = _of_blob(commit, facts, oid, path)
+            if entry is None or entry != _of_blob(commit, facts, new[path], path):
+                return False
+    return True
+
+
+def _concepts_in(entries: Iterable[str]) -> dict[str, str] | None:
+    """Return the blobs of entries by path; None where one of them is no concept."""
+    found: dict[str, str] = {}
+    for entry in entries:
+        head, _, path = entry.partition("\t")
+        mode, oid, stage = head.split(" ")
+        if not mode.startswith("100") or stage != "0" or not is_concept_path(path):
+            return None
+        found[path] = oid
+    return found
+
+
+def _of_blob(commit: NextCommit, facts: Facts, oid: str, path: str) -> Listed | None:
+    """Return what is listed of a blob; None where it is not here, or only announced."""
+    entry = bundle.remembered(facts, oid, path)
+    if entry is None:
+        data = commit.read(oid)
+        entry = bundle.read_listed(facts, oid, path, data) if data else None
+    return None if oid == blob_id(b"", like=oid) else entry
 
 
 def _is_ours(file: Generated, there: bytes | None) -> bool:

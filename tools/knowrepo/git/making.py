@@ -9,7 +9,6 @@ partial clone. Each question costs one git process, however many hooks ask it.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import re
 import subprocess
@@ -107,15 +106,16 @@ class NextCommit:
         at = self._at
         return tuple(sorted({_shown(e[at:]) for e in self._entries if e[at - 2] != "0"}))
 
-    def state(self, folder: str) -> str:
-        """Return what changes whenever a file below ``folder`` does, which ends with `/`."""
-        below = [entry for entry in self._entries if entry.startswith(folder, self._at)]
-        text = "\0".join(below).encode("utf-8", "surrogateescape")
-        return hashlib.sha256(text).hexdigest()
+    def below(self, folder: str) -> list[str]:
+        """Return all that the index holds below ``folder``, which ends with `/`.
+
+        Each is as git lists it, `100644 OID 0<TAB>PATH`, and changes when its file does.
+        """
+        return [entry for entry in self._entries if entry.startswith(folder, self._at)]
 
     @cached_property
     def _entries(self) -> list[str]:
-        """All that the index holds, as git lists it: `100644 OID 0<TAB>PATH`.
+        """All that the index holds, as git lists it.
 
         The fields are as wide in every entry, so those who look for some cut them out
         by their places: there are thousands, and a commit waits for it.
