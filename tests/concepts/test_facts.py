@@ -228,3 +228,18 @@ def test_what_is_known_to_be_right_is_right_over_random_histories(repo, seed, mo
             with NextCommit(repo) as commit:
                 for_commit.write_generated(commit)
     assert {True, False} <= set(known)
+
+
+def test_a_file_that_was_only_announced_is_listed_once_it_is_staged(repo):
+    (repo.concepts / "empty.md").touch()
+    (repo.concepts / "new.md").write_text("Text.\n")  # nothing is listed of it but its name
+    git(repo.root, "add", "concepts/empty.md")
+    git(repo.root, "add", "-N", "concepts/new.md")
+    for _ in range(2):
+        with NextCommit(repo) as commit:
+            files = for_commit.write_generated(commit)
+        git(repo.root, "add", "concepts/index.md", "concepts/tag_index.jsonl")
+    assert not any(file.is_wrong for file in files)
+    git(repo.root, "add", "concepts/new.md")
+    with NextCommit(repo) as commit:
+        assert any(file.is_wrong for file in for_commit.write_generated(commit))
