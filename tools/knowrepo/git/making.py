@@ -83,7 +83,9 @@ class NextCommit:
         found = {
             entry[at:]: entry[7 : at - 3]
             for entry in self._entries
-            if entry.startswith("100") and entry[at - 2] == "0" and not _is_odd(entry)
+            if entry.startswith("100")
+            and entry[at - 2] == "0"
+            and (entry.isascii() or not _ODD.search(entry))
         }
         if not set(_EMPTY).isdisjoint(found.values()):
             for name in self._announced():
@@ -98,7 +100,8 @@ class NextCommit:
     @cached_property
     def undecodable(self) -> tuple[str, ...]:
         """The names that are not UTF-8, their odd bytes as `\\xff`."""
-        return tuple(_shown(e[self._at :]) for e in self._entries if _is_odd(e))
+        odd = (e for e in self._entries if not e.isascii() and _ODD.search(e))
+        return tuple(_shown(entry[self._at :]) for entry in odd)
 
     @cached_property
     def unmerged(self) -> tuple[str, ...]:
@@ -237,11 +240,6 @@ class NextCommit:
             self.repository, *arguments, data=data, for_commit=True, fetching=False,
             expected=expected,
         )  # fmt: skip
-
-
-def _is_odd(entry: str) -> bool:
-    """Say whether bytes of it are not UTF-8."""
-    return not entry.isascii() and _ODD.search(entry) is not None
 
 
 def _shown(path: str) -> str:
