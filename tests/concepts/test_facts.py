@@ -89,6 +89,46 @@ def test_what_is_not_one_line_is_not_kept_and_spoils_nothing(repo, key, value):
         assert (found.get(key), found.get("b")) == (None, "\ttwo\r\u2028three")
 
 
+def test_where_only_some_are_asked_for_the_others_stay(repo, monkeypatch):
+    monkeypatch.setattr(facts, "_SPARE", 0)
+    with Facts(repo, "things") as found:
+        for n in range(10):
+            found.put(str(n), "kept")
+    with Facts(repo, "things", some=True) as found:
+        found.put("new", "kept")
+    with Facts(repo, "things", some=True) as found:
+        assert [found.get(key) for key in ("0", "9", "new")] == ["kept"] * 3
+
+
+def test_a_commit_of_one_body_leaves_the_facts_of_all_other_concepts(repo, monkeypatch):
+    monkeypatch.setattr(facts, "_SPARE", 0)
+    for name in "abcdef":
+        (repo.concepts / f"{name}.md").write_text(concept(title=name))
+    git(repo.root, "add", "-A")
+    bundle.write_generated(repo)
+    git(repo.root, "add", "-A")
+    before = kept(repo).read_text().splitlines()
+    with NextCommit(repo) as commit:
+        assert not any(file.is_wrong for file in for_commit.write_generated(commit))
+    (repo.concepts / "a.md").write_text(concept(title="a") + "More.\n")
+    git(repo.root, "add", "-A")
+    with NextCommit(repo) as commit:
+        assert for_commit.write_generated(commit) == []
+    assert set(before[1:]) < set(kept(repo).read_text().splitlines())
+
+
+def test_a_damaged_last_state_is_none(repo):
+    (repo.concepts / "a.md").write_text(concept())
+    git(repo.root, "add", "-A")
+    bundle.write_generated(repo)
+    git(repo.root, "add", "-A")
+    for damage in ("", "\0", "100644 x", "160000 aa 0\tconcepts/a.md"):
+        with Facts(repo, "generated") as found:
+            found.put("last", damage)
+        with NextCommit(repo) as commit:
+            assert not any(file.is_wrong for file in for_commit.write_generated(commit))
+
+
 def test_a_folder_that_cannot_be_written_costs_time_only(repo):
     (repo.common_dir / "know").write_text("in the way")
     with Facts(repo, "things") as found:

@@ -58,15 +58,19 @@ def _version(library: str) -> str:
 class Facts:
     """Facts of one kind by blob id; use it as a context, which writes what is new at its end.
 
+    Those that nobody asked for are forgotten then, where they are many; with ``some``
+    only some are asked for, and all others stay.
+
     A fact is a line of text. So is a key; both together are a line of the file, below
     a line with the rules and how many they are. A hook that asks for thousands has
     them in a few milliseconds so; JSON takes several times as long.
     """
 
-    def __init__(self, repository: Repository, kind: str) -> None:
+    def __init__(self, repository: Repository, kind: str, *, some: bool = False) -> None:
         self._path = repository.common_dir / "know" / f"{kind}.facts"
         self._used: dict[str, str] = {}
         self._is_new = False
+        self._some = some
 
     def __enter__(self) -> Facts:
         self._known = self._load()
@@ -102,7 +106,7 @@ class Facts:
 
     def _save(self) -> None:
         kept = self._known
-        if len(kept) > 2 * len(self._used) + _SPARE:
+        if not self._some and len(kept) > 2 * len(self._used) + _SPARE:
             kept = self._used
         lines = (f"{key}\t{value}\n" for key, value in kept.items())
         text = f"{_head(len(kept))}\n{''.join(lines)}"

@@ -9,6 +9,7 @@ stays. Staging is left to the person who commits.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Collection, Iterable
 from functools import partial
 from pathlib import Path
@@ -23,6 +24,7 @@ from knowrepo.git.making import NextCommit
 
 _OURS, _THEIRS = "generated", "written"
 _LAST = "last"
+_REGULAR = re.compile(r"100[0-7]{3} ([0-9a-f]+) 0\t(.+)", re.DOTALL).fullmatch
 
 
 def generated_files(commit: NextCommit) -> list[Generated]:
@@ -78,7 +80,7 @@ def _lists_the_same(commit: NextCommit, last: str | None, entries: Iterable[str]
     old, new = _concepts_in(before - now), _concepts_in(now - before)
     if old is None or new is None or old.keys() != new.keys():
         return False
-    with Facts(commit.repository, "concepts") as facts:
+    with Facts(commit.repository, "concepts", some=True) as facts:
         for path, oid in old.items():
             entry = _of_blob(commit, facts, oid, path)
             if entry is None or entry != _of_blob(commit, facts, new[path], path):
@@ -90,11 +92,10 @@ def _concepts_in(entries: Iterable[str]) -> dict[str, str] | None:
     """Return the blobs of entries by path; None where one of them is no concept."""
     found: dict[str, str] = {}
     for entry in entries:
-        head, _, path = entry.partition("\t")
-        mode, oid, stage = head.split(" ")
-        if not mode.startswith("100") or stage != "0" or not is_concept_path(path):
+        read = _REGULAR(entry)
+        if read is None or not is_concept_path(read[2]):
             return None
-        found[path] = oid
+        found[read[2]] = read[1]
     return found
 
 
