@@ -29,7 +29,7 @@ from knowrepo.git.layout import Repository
 SECONDS = 1.0
 _OURS = ("-m", "knowrepo", "hook", "pre-commit")
 _BEFORE = "know-before"  # what is known at the first commit
-_FOLDER = 40  # concepts in a folder
+_FOLDER = 125  # concepts in a folder: enough for an index of its own
 _TYPES = ("Decision", "Failure", "Procedure", "Convention")
 _RECORDS = 4  # of a session in the repository: a commit looks at none but those that it brings
 
