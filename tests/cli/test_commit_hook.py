@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 
@@ -45,8 +44,8 @@ def test_the_one_says_what_the_three_say_and_rebuilds_where_they_find_nothing(kn
 def test_what_was_right_is_known_until_a_concept_or_what_is_generated_changes(know, here):
     assert know("hook", "tags").code == 0
     assert know("hook", "tags").code == 0
-    kept = here.common_dir / "know" / "generated.json"
-    assert len(json.loads(kept.read_bytes())["facts"]) == 1
+    kept = here.common_dir / "know" / "generated.facts"
+    assert len(kept.read_text().splitlines()) == 3  # the rules, one state, and its files
     write(here, "concepts/tag_index.jsonl", "")
     assert know("hook", "tags").code == 1
     git(here.root, "add", "-A")
@@ -69,6 +68,23 @@ def test_a_commit_of_code_or_of_a_concept_imports_nothing_heavy(here):
     assert (done.returncode, "now add it" in done.stderr) == (1, True)
     assert HEAVY.isdisjoint(done.stdout.split())
     assert "knowrepo" in done.stdout.split()
+
+
+def test_a_commit_of_code_waits_for_no_parser(know, here):
+    assert know("hook", "pre-commit").code == 0
+    write(here, "app.py", "")
+    script = (
+        "import sys; sys.argv[1:] = ['hook', 'pre-commit']\n"
+        "from knowrepo.__main__ import entry\n"
+        "try: entry()\n"
+        "finally: print('\\n'.join(sys.modules))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=here.root, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0
+    assert {"yaml", "markdown_it", "frontmatter"}.isdisjoint(done.stdout.split())
+    assert "knowrepo.concepts.for_commit" in done.stdout.split()
 
 
 @pytest.mark.parametrize(
@@ -100,6 +116,7 @@ def test_a_bug_in_a_hook_is_said_to_be_ours(know, here, monkeypatch):
         raise ZeroDivisionError("oops")
 
     monkeypatch.setattr(staged, "check_staged", fail)
+    write(here, "concepts/b.md", concept("B"))
     result = know("hook", "pre-commit")
     assert result.code == 3
     assert "a bug: ZeroDivisionError: oops" in result.err

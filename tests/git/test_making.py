@@ -86,14 +86,14 @@ def test_a_file_that_was_only_announced_is_no_part_of_it_and_an_empty_one_is(rep
 def test_a_state_of_a_folder_is_what_git_has_of_it_and_nothing_beside(repository):
     write(repository, "concepts/a.md", "one\n")
     write(repository, "note.txt", "one\n")
-    first = NextCommit(repository).state("concepts/")
+    first = NextCommit(repository).below("concepts/")
     write(repository, "note.txt", "two\n")
     write(repository, "concepts/a.md", "two\n", stage=False)
-    assert NextCommit(repository).state("concepts/") == first
+    assert NextCommit(repository).below("concepts/") == first
     git(repository.root, "add", "-A")
-    assert NextCommit(repository).state("concepts/") != first
+    assert NextCommit(repository).below("concepts/") != first
     write(repository, "concepts/a.md", "one\n")
-    assert NextCommit(repository).state("concepts/") == first
+    assert NextCommit(repository).below("concepts/") == first
 
 
 # -- whose commit it is ------------------------------------------------------------

@@ -11,6 +11,8 @@ from knowrepo.cli.bench_tokens import tokens
 from knowrepo.cli.common import JsonOption, QuietOption, say, show, show_json
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from knowrepo.bench.measured import Measured
 
 app = typer.Typer(no_args_is_help=True, help="Measure what this costs on this machine.")
@@ -59,15 +61,61 @@ def index(
     from dataclasses import replace
 
     from knowrepo.bench import run
-    from knowrepo.bench.measured import JSON_VERSION, machine
     from knowrepo.bench.sizes import FULL, QUICK
 
     sizes = QUICK if quick else FULL
     if sessions:
         sizes = replace(sizes, sessions=sessions)
     tell = (lambda _: None) if quiet else say
+    _tell(run.measure(sizes, only=only or (), model=model, large=large, say=tell), as_json=as_json)
+
+
+@app.command("hooks")
+def hooks(
+    quick: Annotated[bool, typer.Option("--quick", help="Less of everything: seconds.")] = False,
+    concepts: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Concepts of the repository; 0 for 5,000.")
+    ] = 0,
+    sessions: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Sessions of the repository; 0 for 1,600.")
+    ] = 0,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Measure what a commit waits for: the hook know-commit.
+
+    It makes a repository in a folder of its own, and stages twenty concepts, one,
+    code alone, and a session of 5 MB. Each time `know hook pre-commit` is run and,
+    where pre-commit is installed, `pre-commit run` with it and with a hook that
+    does nothing, in turns. A minute or two.
+
+    \b
+    Examples:
+      know bench hooks --quick
+      know bench hooks --concepts 20000
+      know bench hooks --json > figures.json
+    """
+    from dataclasses import replace
+
+    from knowrepo.bench.hooks import FULL, QUICK, measure
+
+    amounts = QUICK if quick else FULL
+    if concepts:
+        amounts = replace(amounts, concepts=concepts)
+    if sessions:
+        amounts = replace(amounts, sessions=sessions)
+    _tell(measure(amounts, (lambda _: None) if quiet else say), as_json=as_json)
+
+
+app.command("recall")(recall)
+app.command("tokens")(tokens)
+
+
+def _tell(found: Iterable[Measured], *, as_json: bool) -> None:
+    """Show figures, each as soon as it is there."""
+    from knowrepo.bench.measured import JSON_VERSION, machine
+
     about = machine()
-    found = run.measure(sizes, only=only or (), model=model, large=large, say=tell)
     if as_json:
         figures = [one.facts() for one in found]
         show_json({"version": JSON_VERSION, "machine": about, "measured": figures}, indent=2)
@@ -78,10 +126,6 @@ def index(
         show("")
         for line in _lines(one):
             show(line)
-
-
-app.command("recall")(recall)
-app.command("tokens")(tokens)
 
 
 def _lines(one: Measured) -> list[str]:

@@ -16,6 +16,7 @@ from knowrepo.cli.ending import say, show
 from knowrepo.errors import KnowError
 
 if TYPE_CHECKING:
+    from knowrepo.concepts.checking.findings import Finding
     from knowrepo.git.making import NextCommit
 
 PARTS = ("check", "scan", "tags")
@@ -25,11 +26,13 @@ _FLAGS = ("--strict", "--strict-spec")
 
 def entry() -> None:
     """Run as a console script, and end; return where the whole program is asked for."""
+    import atexit
     import gc
 
     work = asked(sys.argv[1:])
     if work is not None:
         gc.set_threshold(50_000)  # what is read stays until the end, which is near
+        atexit.register(gc.freeze)  # and there Python would go through all of it once more
         ending.run(work)
 
 
@@ -91,9 +94,15 @@ def run(
 def _check(commit: NextCommit, *, strict: bool, strict_spec: bool) -> int:
     """Check what the commit changes, and what links to what it removes."""
     from knowrepo.cli import own_files
-    from knowrepo.concepts.checking.staged import check_staged
 
-    found, files = check_staged(commit, strict_spec=strict_spec)
+    found: list[Finding] = []
+    files = 0
+    if any(
+        change.status == "D" or change.path.startswith("concepts/") for change in commit.changes
+    ):
+        from knowrepo.concepts.checking.staged import check_staged  # a commit of code needs none
+
+        found, files = check_staged(commit, strict_spec=strict_spec)
     own = [
         *own_files.of_configuration(commit.repository),
         *own_files.of_staged_sessions(commit),

@@ -10,37 +10,38 @@ from __future__ import annotations
 import contextlib
 import functools
 import stat
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 from knowrepo.concepts import conflicts, tags
 from knowrepo.concepts.facts import Facts, blob_id
-from knowrepo.concepts.model import (
-    FOLDER,
-    Concept,
-    concept_id,
-    is_concept_path,
-    placed,
-    read_concept,
-    title_of,
-)
+from knowrepo.concepts.listed import Listed, as_kept, from_kept, listed
+from knowrepo.concepts.model import FOLDER, Concept, is_concept_path, read_concept
 from knowrepo.config import write_atomically
 from knowrepo.errors import KnowError
 from knowrepo.git import plumbing
 from knowrepo.git.layout import Repository
 
-_FIELDS = tuple(field.name for field in fields(Concept))
+
+class Present(NamedTuple):
+    """What stands where a generated file is, or may be.
+
+    ``holds`` says whether it is a content, wherever git wrote CRLF or was given it.
+    """
+
+    is_ours: bool
+    holds: Callable[[bytes], bool]
 
 
 @dataclass(frozen=True)
 class Generated:
     """One generated file: what it should hold, and how it stands.
 
-    ``foreign`` marks an `index.md` that a person wrote: it is left alone. ``gone``
-    marks one of ours that should not be there any more: it is stale while it is
-    there, and git has to be told where it tracks it.
+    ``foreign`` marks an `index.md` that a person wrote: it is left alone, and its
+    content is not here. ``gone`` marks one of ours that should not be there any more:
+    it is stale while it is there, and git has to be told where it tracks it.
     """
 
     path: str
@@ -160,20 +161,20 @@ def generated_files(repository: Repository, *, staged: bool = False) -> list[Gen
 
 
 def compared(
-    concepts: list[Concept],
-    present: Mapping[str, bytes],
+    concepts: Collection[Listed],
+    present: Mapping[str, Present],
     known: Collection[str],
     deleted: Collection[str] = (),
     unsettled: conflicts.Indexes = conflicts.NONE,
 ) -> list[Generated]:
     """Say how what is ``present`` differs from what the concepts ask for.
 
-    ``present`` are the indexes and the tag index that are there, with LF; ``known`` are
-    the paths that git tracks, ``deleted`` the generated ones that it does and that are gone,
+    ``present`` are the indexes and the tag index that are there; ``known`` are the
+    paths that git tracks, ``deleted`` the generated ones that it does and that are gone,
     ``unsettled`` those that are in conflict.
     """
     known = set(known)
-    ours = {path for path, data in present.items() if tags.is_generated(data)} - unsettled.foreign
+    ours = {path for path, there in present.items() if there.is_ours} - unsettled.foreign
     folders = {path: tags.index_folder(path) or "" for path in present if path != tags.TAG_INDEX}
     keeping = known | unsettled.kept
     wanted = tags.index_files(
@@ -183,12 +184,16 @@ def compared(
     )
     wanted[tags.TAG_INDEX] = tags.tag_index(concepts)
     found = [
-        Generated(path, content, stale=present.get(path) != content, untracked=path not in known)
+        Generated(
+            path,
+            content,
+            stale=path not in present or not present[path].holds(content),
+            untracked=path not in known,
+        )
         for path, content in wanted.items()
     ]
     if tags.INDEX in present and tags.INDEX not in wanted:
-        data = present[tags.INDEX]
-        found.insert(0, Generated(tags.INDEX, data, False, tags.INDEX not in known, foreign=True))
+        found.insert(0, Generated(tags.INDEX, b"", False, tags.INDEX not in known, foreign=True))
     superfluous = sorted((ours | set(deleted)) - set(wanted))
     known |= unsettled.ours
     return found + [
@@ -215,46 +220,41 @@ def put(repository: Repository, file: Generated) -> None:
         _write(repository, full, file.content)
 
 
-def _listed(repository: Repository, tracked: Mapping[str, str], *, staged: bool) -> list[Concept]:
-    """Return the concepts, without their bodies, for what is generated.
+def _listed(repository: Repository, tracked: Mapping[str, str], *, staged: bool) -> list[Listed]:
+    """Return what is listed of the concepts.
 
     Those that git calls unchanged, and whose blob was read before, are not read again.
     """
-    paths = sorted(path for path in tracked if is_concept_path(path))
+    paths = [path for path in tracked if is_concept_path(path)]
     changed = set(plumbing.modified(repository, FOLDER, for_commit=not staged))
+    found: dict[str, Listed] = {}
     with Facts(repository, "concepts") as facts:
-        found = {}
         for path in paths:
-            if staged or path not in changed:
-                concept = from_facts(facts.get(tracked[path]), path)
-                if concept and (staged or _is_there(repository.root / path)):
-                    found[path] = concept
+            if staged or (path not in changed and _is_there(repository.root / path)):
+                entry = remembered(facts, tracked[path], path)
+                if entry is not None:
+                    found[path] = entry
         unknown = [path for path in paths if path not in found]
         for path, data in _read_some(repository, tracked, unknown, staged=staged).items():
-            key = blob_id(data)
-            concept = from_facts(facts.get(key), path)
-            if concept is None:
-                read = replace(read_concept("", data), body="")
-                facts.put(key, to_facts(read))
-                concept = placed(read, path)
-            found[path] = concept
+            oid = blob_id(data, like=tracked[path])
+            found[path] = remembered(facts, oid, path) or read_listed(facts, oid, path, data)
     return [found[path] for path in paths if path in found]
 
 
-def to_facts(concept: Concept) -> list[object]:
-    """Return a concept, read without a path, as it is kept."""
-    return [list(v) if isinstance(v, tuple) else v for v in vars(concept).values()]
-
-
-def from_facts(kept: object, path: str) -> Concept | None:
-    """Return the concept at ``path`` as it was kept; None where nothing, or something else, was."""
-    if not isinstance(kept, list) or len(kept) != len(_FIELDS):
+def remembered(facts: Facts, oid: str, path: str) -> Listed | None:
+    """Return what is listed of the concept at ``path``, where its blob was read before."""
+    kept = facts.get(oid)
+    try:
+        return None if kept is None else from_kept(kept, path)
+    except ValueError:  # not of our making
         return None
-    values: dict[str, Any] = dict(zip(_FIELDS, kept, strict=True))
-    values["id"], values["path"] = concept_id(path), path
-    values["title"] = values["title"] or title_of(path)
-    values["tags"], values["aliases"] = tuple(values["tags"]), tuple(values["aliases"])
-    return Concept(**values)
+
+
+def read_listed(facts: Facts, oid: str, path: str, data: bytes) -> Listed:
+    """Return what is listed of the concept at ``path``, and remember it by its blob."""
+    kept = as_kept(listed(read_concept("", data)))
+    facts.put(oid, kept)
+    return from_kept(kept, path)
 
 
 def _concepts(files: Mapping[str, bytes]) -> list[Concept]:
@@ -268,12 +268,9 @@ def _read(path: str, data: bytes) -> Concept:
 
 
 def _present(
-    repository: Repository, files: Mapping[str, bytes], concepts: list[Concept], *, staged: bool
-) -> dict[str, bytes]:
-    """Return what stands where a generated file is, or may be: each index, and the tag index.
-
-    git may have written CRLF on checkout; the content is the same.
-    """
+    repository: Repository, files: Mapping[str, bytes], concepts: list[Listed], *, staged: bool
+) -> dict[str, Present]:
+    """Return what stands where a generated file is, or may be: each index, and the tag index."""
     found = {path: data for path, data in files.items() if tags.index_folder(path) is not None}
     if staged:
         oid = plumbing.tracked(repository, tags.TAG_INDEX).get(tags.TAG_INDEX)
@@ -285,7 +282,13 @@ def _present(
             full = repository.root / path
             if full.is_file():
                 found[path] = full.read_bytes()
-    return {path: data.replace(b"\r\n", b"\n") for path, data in found.items()}
+    return {path: present(data) for path, data in found.items()}
+
+
+def present(data: bytes) -> Present:
+    """Return what is to be known of a file that is there; CRLF is as good as LF."""
+    data = data.replace(b"\r\n", b"\n")
+    return Present(tags.is_generated(data), data.__eq__)
 
 
 def _deleted(repository: Repository, known: Iterable[str], *, staged: bool) -> set[str]:

@@ -9,7 +9,7 @@ What the keys mean is `model`'s business, why a block cannot be read `causes`'.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
@@ -62,8 +62,12 @@ class Document:
     places: dict[KeyPath, Place] = field(default_factory=dict)
 
 
-def parse(data: bytes) -> Document:
-    """Take an OKF file apart; never raises."""
+def parse(data: bytes, needed: Callable[[str], object] | None = None) -> Document:
+    """Take an OKF file apart; never raises.
+
+    ``needed`` says of the text of a front matter whether it has to be read at all;
+    one that has not is empty.
+    """
     problems: tuple[Problem, ...] = ()
     try:
         text = data.decode("utf-8")
@@ -83,6 +87,8 @@ def parse(data: bytes) -> Document:
         block, body = handler.split(text)
     except ValueError:
         return Document({}, text, 1, True, problems=(*problems, Problem("OKF102", *no_end(text))))
+    if needed is not None and not needed(block):
+        return Document({}, body, block.count("\n") + 3, True, problems=problems)
     return _with_front(handler, block, body, problems)
 
 

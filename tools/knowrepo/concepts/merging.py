@@ -17,6 +17,7 @@ from functools import partial
 from urllib.parse import unquote
 
 from knowrepo.concepts import tags
+from knowrepo.concepts.listed import as_typed
 from knowrepo.concepts.model import Concept, title_of
 
 Value = str | tuple[str, ...] | frozenset[str]
@@ -157,7 +158,7 @@ def _title(key: str, record: Record) -> object:
     """Return the title that somebody gave; None for one that only follows from the key."""
     title = str(record.get("title", ""))
     derived = title_of(f"{unquote(key).removesuffix('.md').rstrip('/')}.md")
-    return None if tags.as_typed(title) == derived else title
+    return None if as_typed(title) == derived else title
 
 
 def _description(_: str, record: Record) -> object:
@@ -234,7 +235,7 @@ def _write_index(table: Table, *, is_root: bool) -> bytes:
     sections: dict[str, list[str]] = defaultdict(list)
     for link, record in table.items():
         if link.endswith("/"):
-            kinds = sorted(set(record["kinds"]) - {tags.MORE}, key=tags.as_typed)
+            kinds = sorted(set(record["kinds"]) - {tags.MORE}, key=as_typed)
             told = tags.kinds_told(kinds)
             more = tags.MORE in record["kinds"] and not told.endswith(tags.MORE)
             folders.append(f"* [{record['title']}]({link}) - {told}{tags.MORE if more else ''}\n")

@@ -8,11 +8,12 @@ missing title); writing is another matter, and not here.
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from knowrepo.concepts.document import Document, parse
+if TYPE_CHECKING:
+    from knowrepo.concepts.document import Document
 
 RESERVED = frozenset({"index.md", "log.md"})
 FOLDER = "concepts"
@@ -54,6 +55,8 @@ def is_concept_path(path: str) -> bool:
 
 def read_concept(path: str, data: bytes) -> Concept:
     """Read the concept at ``path``; what is missing or broken is empty, never an error."""
+    from knowrepo.concepts.document import parse  # YAML: many ask for names and titles alone
+
     return from_document(path, parse(data))
 
 
@@ -76,11 +79,6 @@ def from_document(path: str, document: Document) -> Concept:
         stale_after=_text(front.get("stale_after")),
         body=document.body,
     )
-
-
-def placed(concept: Concept, path: str) -> Concept:
-    """Return a concept that was read without a path, the empty one, as the one at ``path``."""
-    return replace(concept, id=concept_id(path), path=path, title=concept.title or title_of(path))
 
 
 def successor(concept: Concept) -> str:

@@ -15,11 +15,12 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from json.encoder import encode_basestring as _json  # a string alone, and no encoder made for it
 from urllib.parse import quote
 
+from knowrepo.concepts.listed import Listed, as_typed, listed, shown_as_it_is
 from knowrepo.concepts.model import FOLDER, Concept, concept_id, title_of
 
+_PLAIN = re.compile(r"[\w.~/-]*", re.ASCII).fullmatch  # what `quote` leaves as it is, told faster
 TAG_INDEX = f"{FOLDER}/tag_index.jsonl"
 INDEX = f"{FOLDER}/index.md"
 OKF_VERSION = "0.2"
@@ -29,11 +30,6 @@ LARGE_FOLDER = 100
 UNTYPED = "Untyped"
 _MOST_KINDS = 5
 FOLDERS, MORE = "Folders", ", and more"
-# What CommonMark takes for markup inside a line; `_` between letters is none.
-_MARKUP = re.compile(r"[\\\[\]<>`*]|&(?=#?\w+;)|(?<![^\W_])_|_(?![^\W_])|#(?=#*\s*$)")
-_ESCAPED = re.compile(r"\\(.)")
-
-_MAY_BE_MARKUP = re.compile(r"[\\\[\]<>`*&_#]").search  # several times as fast
 
 
 @dataclass(frozen=True)
@@ -50,19 +46,17 @@ class TagEntry:
     tags: tuple[str, ...]
 
 
-def tag_index(concepts: Iterable[Concept]) -> bytes:
-    """Return the bytes of the tag index."""
-    lines: set[str] = set()
+def tag_index(concepts: Iterable[Concept | Listed]) -> bytes:
+    """Return the bytes of the tag index, of concepts or of what was kept of them."""
+    lines: list[str] = []
     for concept in concepts:
-        name = _json(concept.id)
-        aliases = ", ".join(map(_json, concept.aliases))
-        lines.add(
-            f'{{"concept": {name}, "type": {_json(concept.type)}, "title": {_json(concept.title)},'
-            f' "description": {_json(concept.description)}, "aliases": [{aliases}],'
-            f' "status": {_json(concept.status)}, "date": {_json(concept.date)}}}'
-        )
-        lines.update(f'{{"tag": {_json(tag)}, "concept": {name}}}' for tag in concept.tags)
-    return "".join(f"{line}\n" for line in sorted(lines)).encode()
+        lines += _listed(concept).lines()
+    lines.sort()
+    return "\n".join([*lines, ""]).encode()
+
+
+def _listed(concept: Concept | Listed) -> Listed:
+    return concept if isinstance(concept, Listed) else listed(concept)
 
 
 def read_tag_index(data: bytes) -> Iterator[TagEntry]:
@@ -104,7 +98,7 @@ def _lines(data: bytes) -> Iterator[object]:
 
 
 def index_files(
-    concepts: Iterable[Concept],
+    concepts: Iterable[Concept | Listed],
     *,
     ours: Collection[str] = (),
     theirs: Collection[str] = (),
@@ -119,21 +113,21 @@ def index_files(
     theirs is left alone, and where it is the root's, no further one is made. Folders
     are relative to the bundle, the root is `''`.
     """
-    within: dict[str, list[Concept]] = defaultdict(list)
-    for concept in concepts:
+    within: dict[str, list[Listed]] = defaultdict(list)
+    for concept in map(_listed, concepts):
         within[_parent(concept.id)].append(concept)
     indexed = _indexed(within, ours, theirs)
-    listed: dict[str, list[Concept]] = {folder: [] for folder in indexed}
+    entries: dict[str, list[Listed]] = {folder: [] for folder in indexed}
     below: dict[str, list[str]] = defaultdict(list)
     for folder in within:
-        listed.get(_owner(folder, indexed), []).extend(within[folder])
+        entries.get(_owner(folder, indexed), []).extend(within[folder])
     holding = _holding(within)
     for folder in (indexed & holding) - {""}:
         below[_owner(_parent(folder), indexed)].append(folder)
-    kinds = {folder: _kinds(folder, within) for folder in indexed}
+    kinds = _kinds(within, indexed)
     return {
         f"{FOLDER}/{folder}/index.md" if folder else INDEX: _index_md(
-            folder, listed[folder], {name: kinds[name] for name in below[folder]}
+            folder, entries[folder], {name: kinds[name] for name in below[folder]}
         )
         for folder in sorted(indexed)
     }
@@ -146,14 +140,14 @@ def index_folder(path: str) -> str | None:
     return _parent(concept_id(path))
 
 
-def indexes_above(concept: Concept) -> Iterator[str]:
+def indexes_above(concept: Listed) -> Iterator[str]:
     """Yield the paths of the indexes in which a concept may be listed, the root's last."""
     for folder in _and_above(_parent(concept.id)):
         yield f"{FOLDER}/{folder}/index.md" if folder else INDEX
 
 
 def _indexed(
-    within: Mapping[str, list[Concept]], ours: Collection[str], theirs: Collection[str]
+    within: Mapping[str, list[Listed]], ours: Collection[str], theirs: Collection[str]
 ) -> set[str]:
     """Return the folders that have a generated index of their own."""
     deep = {above for folder in within if folder for above in _and_above(_parent(folder))}
@@ -162,7 +156,7 @@ def _indexed(
     return (by_rule | set(ours)) - set(theirs)
 
 
-def _holding(within: Mapping[str, list[Concept]]) -> set[str]:
+def _holding(within: Mapping[str, list[Listed]]) -> set[str]:
     """Return the folders that hold a concept, at any depth."""
     return {above for folder in within for above in _and_above(folder)}
 
@@ -183,18 +177,26 @@ def _owner(folder: str, indexed: Collection[str]) -> str:
     return next((above for above in _and_above(folder) if above in indexed), "")
 
 
-def _kinds(folder: str, within: Mapping[str, list[Concept]]) -> list[str]:
-    inside = (name for name in within if not folder or f"{name}/".startswith(f"{folder}/"))
-    return sorted({concept.type or UNTYPED for name in inside for concept in within[name]})
+def _kinds(within: Mapping[str, list[Listed]], indexed: Collection[str]) -> dict[str, list[str]]:
+    """Return by folder with an index the types of the concepts in it, at any depth."""
+    found: dict[str, set[str]] = {folder: set() for folder in indexed}
+    for folder, concepts in within.items():
+        types = {concept.type or UNTYPED for concept in concepts}
+        for above in _and_above(folder):
+            if above in found:
+                found[above] |= types
+    return {folder: sorted(types) for folder, types in found.items()}
 
 
-def _index_md(folder: str, concepts: Iterable[Concept], below: Mapping[str, list[str]]) -> bytes:
+def _index_md(folder: str, concepts: Iterable[Listed], below: Mapping[str, list[str]]) -> bytes:
     """Return the bytes of one `index.md`: the folders with one of their own, a section a type."""
     by_type: dict[str, list[str]] = defaultdict(list)
     for concept in concepts:
-        by_type[shown_as_it_is(concept.type or UNTYPED)].append(_entry(folder, concept))
+        entry = f"* {_linked(concept.shown, concept.path, folder)}{concept.told}\n"
+        by_type[concept.type or UNTYPED].append(entry)
+    sections = {shown_as_it_is(kind): entries for kind, entries in by_type.items()}
     folders = [_folder_entry(folder, name, kinds) for name, kinds in below.items()]
-    return index_page(folders, by_type, is_root=not folder)
+    return index_page(folders, sections, is_root=not folder)
 
 
 def index_page(
@@ -223,11 +225,6 @@ def concept_path(concept: str) -> str:
     return f"{FOLDER}/{concept}.md"
 
 
-def _entry(folder: str, concept: Concept) -> str:
-    description = f" - {shown_as_it_is(concept.description)}" if concept.description else ""
-    return f"* {link(concept.title, concept.path, folder)}{description}\n"
-
-
 def _folder_entry(folder: str, name: str, kinds: list[str]) -> str:
     title = title_of(f"{name}.md")
     told = kinds_told([shown_as_it_is(kind) for kind in kinds])
@@ -241,22 +238,13 @@ def kinds_told(kinds: list[str]) -> str:
 
 def link(title: str, path: str, folder: str = "") -> str:
     """Return a Markdown link from a file in ``folder`` of the bundle to a path below it."""
+    return _linked(shown_as_it_is(title), path, folder)
+
+
+def _linked(shown: str, path: str, folder: str) -> str:
     above = f"{FOLDER}/{folder}/" if folder else f"{FOLDER}/"
-    return f"[{shown_as_it_is(title)}]({quote(path.removeprefix(above))})"
-
-
-def shown_as_it_is(text: str) -> str:
-    """Return text that Markdown shows as it is."""
-    return _MARKUP.sub(r"\\\g<0>", text) if _MAY_BE_MARKUP(text) else text
-
-
-def as_typed(text: str) -> str:
-    """Return what `shown_as_it_is` made its text of."""
-    return _ESCAPED.sub(r"\1", text)
-
-
-def _line(**fields: object) -> str:
-    return json.dumps(fields, ensure_ascii=False, separators=(", ", ": "))
+    target = path.removeprefix(above)
+    return f"[{shown}]({target if _PLAIN(target) else quote(target)})"
 
 
 def _string(line: dict[str, object], key: str) -> str:

@@ -9,8 +9,8 @@ partial clone. Each question costs one git process, however many hooks ask it.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
+import re
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
@@ -25,6 +25,8 @@ from knowrepo.git.layout import Repository, repository_at
 _EMPTY = ("e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
           "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813")  # fmt: skip
 """An empty file's id; a file that was only announced (`git add -N`) has it too."""
+_KEPT_BYTES = 32_000_000  # of blobs, until the end; a commit may bring gigabytes of sessions
+_ODD = re.compile("[\udc80-\udcff]")  # bytes that are not UTF-8, as Python lets them through
 
 
 class Change(NamedTuple):
@@ -45,6 +47,8 @@ class NextCommit:
     def __init__(self, repository: Repository) -> None:
         self.repository = repository
         self._process: subprocess.Popen[bytes] | None = None
+        self._known: dict[str, bytes] = {}
+        self._spare = _KEPT_BYTES
 
     def __enter__(self) -> NextCommit:
         return self
@@ -75,11 +79,14 @@ class NextCommit:
 
         One whose name is not UTF-8 is left out too; see `undecodable`.
         """
-        found: dict[str, str] = {}
-        for mode, oid, stage, path in self._entries:
-            if mode.startswith(b"100") and stage == b"0":
-                with contextlib.suppress(UnicodeDecodeError):
-                    found[path.decode()] = oid.decode()
+        at = self._at
+        found = {
+            entry[at:]: entry[7 : at - 3]
+            for entry in self._entries
+            if entry.startswith("100")
+            and entry[at - 2] == "0"
+            and (entry.isascii() or not _ODD.search(entry))
+        }
         if not set(_EMPTY).isdisjoint(found.values()):
             for name in self._announced():
                 found.pop(name, None)
@@ -88,38 +95,41 @@ class NextCommit:
     @cached_property
     def links(self) -> frozenset[str]:
         """The symbolic links."""
-        return frozenset(_shown(path) for mode, _, _, path in self._entries if mode == b"120000")
+        return frozenset(_shown(e[self._at :]) for e in self._entries if e.startswith("120000"))
 
     @cached_property
     def undecodable(self) -> tuple[str, ...]:
         """The names that are not UTF-8, their odd bytes as `\\xff`."""
-        paths = (path for *_, path in self._entries if not path.isascii())
-        return tuple(_shown(p) for p in paths if p.decode("utf-8", "replace").encode() != p)
+        odd = (e for e in self._entries if not e.isascii() and _ODD.search(e))
+        return tuple(_shown(entry[self._at :]) for entry in odd)
 
     @cached_property
     def unmerged(self) -> tuple[str, ...]:
         """The names that a merge left in conflict."""
-        return tuple(sorted({_shown(p) for _, _, stage, p in self._entries if stage != b"0"}))
+        at = self._at
+        return tuple(sorted({_shown(e[at:]) for e in self._entries if e[at - 2] != "0"}))
 
-    def state(self, folder: str) -> str:
-        """Return what changes whenever a file below ``folder`` does, which ends with `/`."""
-        start = folder.encode()
-        found = hashlib.sha256()
-        for mode, oid, stage, path in self._entries:
-            if path.startswith(start):
-                found.update(b"%s %s %s\t%s\0" % (mode, oid, stage, path))
-        return found.hexdigest()
+    def below(self, folder: str) -> list[str]:
+        """Return all that the index holds below ``folder``, which ends with `/`.
+
+        Each is as git lists it, `100644 OID 0<TAB>PATH`, and changes when its file does.
+        """
+        return [entry for entry in self._entries if entry.startswith(folder, self._at)]
 
     @cached_property
-    def _entries(self) -> list[tuple[bytes, bytes, bytes, bytes]]:
-        """Mode, oid, stage and path of all that the index holds."""
-        found: list[tuple[bytes, bytes, bytes, bytes]] = []
-        for entry in self._git("ls-files", "--stage", "-z").split(b"\0"):
-            if entry:
-                head, _, path = entry.partition(b"\t")
-                mode, oid, stage = head.split(b" ")
-                found.append((mode, oid, stage, path))
-        return found
+    def _entries(self) -> list[str]:
+        """All that the index holds, as git lists it.
+
+        The fields are as wide in every entry, so those who look for some cut them out
+        by their places: there are thousands, and a commit waits for it.
+        """
+        listing = self._git("ls-files", "--stage", "-z").decode("utf-8", "surrogateescape")
+        return listing.split("\0")[:-1]
+
+    @cached_property
+    def _at(self) -> int:
+        """Where the path begins in an entry."""
+        return self._entries[0].index("\t") + 1 if self._entries else 0
 
     def _announced(self) -> list[str]:
         return plumbing.names_in(
@@ -166,8 +176,18 @@ class NextCommit:
         """Return a blob, or None where this clone has none of that id.
 
         All are read through one process. Where a partial clone lacks one, that
-        process gives up, and the next blob starts another.
+        process gives up, and the next blob starts another. What one part of the
+        hook has read the next need not read again, while that is no burden.
         """
+        if oid in self._known:
+            return self._known[oid]
+        data = self._read(oid)
+        if data is not None and len(data) <= self._spare:
+            self._known[oid] = data
+            self._spare -= len(data)
+        return data
+
+    def _read(self, oid: str) -> bytes | None:
         process = self._process or self._start()
         stdin, stdout = process.stdin, process.stdout
         assert stdin is not None
@@ -222,8 +242,8 @@ class NextCommit:
         )  # fmt: skip
 
 
-def _shown(path: bytes) -> str:
-    return path.decode("utf-8", "backslashreplace")
+def _shown(path: str) -> str:
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def repository_of_commit(named: Path | None = None) -> Repository:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from knowrepo.concepts.tags import shown_as_it_is
+from knowrepo.concepts.listed import shown_as_it_is
 from knowrepo.history.between import Between, Entry, Sessions
 from knowrepo.terminal import plain
 from knowrepo.units import count

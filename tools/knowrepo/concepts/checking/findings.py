@@ -6,9 +6,12 @@ Owns the value that rules give and reports take; what a code means is in `codes`
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from knowrepo.concepts.checking.codes import CODES, Severity
-from knowrepo.concepts.document import Document
+
+if TYPE_CHECKING:
+    from knowrepo.concepts.document import Document
 
 
 @dataclass(frozen=True, order=True)

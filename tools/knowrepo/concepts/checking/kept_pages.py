@@ -7,6 +7,7 @@ time, where a date lies in the future; such a page is not kept.
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 from typing import Any
 
@@ -30,15 +31,16 @@ class KeptPages:
         """Return the page of these bytes at this path, where it is known."""
         kept = self._facts.get(self._key(path, data))
         try:
-            return _page(path, kept, self._scope.now) if kept else None
-        except (TypeError, ValueError):  # not of our making
+            return None if kept is None else _page(path, json.loads(kept), self._scope.now)
+        except (TypeError, ValueError, RecursionError):  # not of our making
             return None
 
     def put(self, page: Page, data: bytes) -> None:
         """Keep a page until its file, or a rule, changes."""
         if not any(finding.code == _IN_THE_FUTURE for finding in page.findings):
             kept = _as_json(page, self._scope.now)
-            self._facts.put(self._key(page.path, data), kept)
+            line = json.dumps(kept, separators=(",", ":"))
+            self._facts.put(self._key(page.path, data), line)
 
     def _key(self, path: str, data: bytes) -> str:
         scope = self._scope

@@ -7,6 +7,7 @@ the text itself is left out of it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -26,6 +27,8 @@ _TEXTS = (
     "type", "title", "status", "superseded_by", "stale_after", "resource", "computation",
 )  # fmt: skip
 _WITH_RESOURCE = ("executor", "attester")
+# In a front matter; YAML can spell a word otherwise with a backslash only.
+_IS_OVER = re.compile(r"deprecated|superseded_by|\\", re.IGNORECASE).search
 _MOST_BYTES = 1_000_000  # several times the largest real concept, and half a second's work
 
 
@@ -91,13 +94,18 @@ def read_page(path: str, data: bytes, scope: Scope) -> Page:
 
 
 def read_beside(path: str, data: bytes, scope: Scope) -> Page:
-    """Read a file that others link to: what it is, its front matter, and its body as it is.
+    """Read a file that others link to: what it is, what replaced it, and its body as it is.
 
-    Nothing is said of it, so its body is taken apart only when somebody asks for it.
+    Nothing is said of it, so its body is taken apart only when somebody asks for it,
+    and its front matter only where it can say that the concept is no longer current.
     """
-    if len(data) > _MOST_BYTES or names.is_meta(PurePosixPath(path).name):
+    if len(data) > _MOST_BYTES:
         return read_page(path, data, scope)
-    return Page(path, _role(path), parse(data), Outline(), ())
+    if names.is_meta(PurePosixPath(path).name):
+        document = parse(data)
+        role, _ = _check_concept(path, document, None, scope)
+        return Page(path, role, document, Outline(), ())
+    return Page(path, _role(path), parse(data, _IS_OVER), Outline(), ())
 
 
 def _read_head(path: str, role: Role, data: bytes, scope: Scope) -> Page:

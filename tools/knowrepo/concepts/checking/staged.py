@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import posixpath
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import quote
 
@@ -25,7 +24,8 @@ from knowrepo.git.making import NextCommit
 _OF_LINKS = frozenset(
     {"OKF201", "OKF202", "OKF232", "OKF233", "OKF236", "OKF237", "OKF239", "OKF286"}
 )
-_CONCEPT_LINE = re.compile(rb'^\{"concept": ("(?:[^"\\]|\\.)*"), .*$', re.MULTILINE)
+
+_TYPE = b', "type": '  # what follows the id of a concept in its line of the tag index
 
 
 def check_staged(commit: NextCommit, *, strict_spec: bool = False) -> tuple[list[Finding], int]:
@@ -64,19 +64,21 @@ def _read(tree: ListedTree, paths: Iterable[str]) -> dict[str, bytes]:
 def _titles(tree: ListedTree, files: set[str], without: set[str]) -> Mapping[str, str]:
     """Return the titles of the other concepts in the folders of files, as the tag index has them.
 
-    Most lines of a large tag index are about other folders; those are not taken apart.
+    Most lines of a large tag index are about tags, which come last, or about other
+    folders; those are not taken apart.
     """
     folders = {posixpath.dirname(path) for path in files}
     near = {f"{folder}/{name}" for folder in folders for name in tree.names(folder)} - without
-    signs = {_in_json(concept_id(path)) for path in near if is_concept_path(path)}
-    lines = tree.read(tags.TAG_INDEX) or b""
-    some = b"\n".join(line[0] for line in _CONCEPT_LINE.finditer(lines) if line[1] in signs)
+    starts = {_start_of(concept_id(path)) for path in near if is_concept_path(path)}
+    lines = (tree.read(tags.TAG_INDEX) or b"").partition(b'\n{"tag"')[0].split(b"\n")
+    some = b"\n".join(line for line in lines if line.partition(_TYPE)[0] in starts)
     return {tags.concept_path(e.concept): e.title for e in tags.read_tag_index(some)}
 
 
-def _in_json(concept: str) -> bytes:
-    """Return how the id of a concept stands in a line of the tag index."""
-    return json.dumps(concept, ensure_ascii=False).encode("utf-8", "surrogatepass")
+def _start_of(concept: str) -> bytes:
+    """Return how the line of a concept in the tag index begins, by its id."""
+    name = json.dumps(concept, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    return b'{"concept": ' + name
 
 
 def _may_link_to(

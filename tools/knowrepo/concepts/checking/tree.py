@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import unicodedata
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Literal, Protocol
@@ -77,18 +78,16 @@ class ListedTree:
 
     def __init__(self, paths: Iterable[str], read: Callable[[str], bytes | None]) -> None:
         self._read = read
-        self._folders: dict[str, dict[str, Kind]] = {"": {}}
-        for path in paths:
-            kind: Kind = "file"
-            while True:
-                folder, _, name = path.rpartition("/")
-                known = self._folders.setdefault(folder, {})
-                if known.get(name):
+        self._folders: defaultdict[str, dict[str, Kind]] = defaultdict(dict)
+        for path in paths:  # thousands, in a few folders: those are gone up only once
+            folder, _, name = path.rpartition("/")
+            self._folders[folder][name] = "file"
+        for folder in list(self._folders):
+            while folder:
+                folder, _, name = folder.rpartition("/")
+                if name in self._folders[folder]:
                     break
-                known[name] = kind
-                if not folder:
-                    break
-                path, kind = folder, "folder"
+                self._folders[folder][name] = "folder"
 
     def kind(self, path: str) -> Kind:
         """Say whether a file or a folder is in the list."""

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from knowrepo.concepts.listed import shown_as_it_is
 from knowrepo.concepts.model import FOLDER, Concept, is_concept_path, read_concept
-from knowrepo.concepts.tags import link, shown_as_it_is
+from knowrepo.concepts.tags import link
 from knowrepo.git import history, plumbing
 from knowrepo.git.layout import Repository
 

@@ -42,6 +42,9 @@ def collisions(paths: Iterable[str], wanted: Iterable[str] | None = None) -> Ite
 
     With ``wanted``, only those of these paths.
     """
+    paths = list(paths)
+    if not _may_collide(paths):
+        return
     spellings: dict[str, dict[str, str]] = defaultdict(dict)
     seen: set[str] = set()
     for path in sorted(paths):
@@ -54,6 +57,20 @@ def collisions(paths: Iterable[str], wanted: Iterable[str] | None = None) -> Ite
     for same in spellings.values():
         if len(same) > 1:
             yield from _collision(same, chosen)
+
+
+def _may_collide(paths: list[str]) -> bool:
+    """Say whether two of the files and folders could be of one spelling.
+
+    All names are folded as one text, which takes a tenth of the time that each by
+    itself does; as good as always, none collides.
+    """
+    names = set(paths)
+    folders = {path.rpartition("/")[0] for path in paths}
+    while folders:
+        names |= folders
+        folders = {folder.rpartition("/")[0] for folder in folders} - names
+    return len(set(folded("\0".join(names)).split("\0"))) < len(names)
 
 
 def _collision(same: dict[str, str], wanted: set[str] | None) -> Iterator[Finding]:
