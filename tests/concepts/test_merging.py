@@ -191,7 +191,7 @@ def test_gits_attributes_name_a_driver_for_each_file_of_ours(repository):
     old = "sessions/**/*.jsonl -text merge=know-session\nconcepts/tag_index.jsonl -text\n"
     (repository.root / ".gitattributes").write_text(old)
     names = [driver.name for driver in drivers.unnamed(repository)]
-    assert names == ["know-tags", "know-index", "know-ledger"]
+    assert names == ["know-project", "know-tags", "know-index", "know-ledger"]
     text = "".join(f"{driver.attributes}\n" for driver in drivers.DRIVERS)
     (repository.root / ".gitattributes").write_text(old + text)
     assert drivers.unnamed(repository) == []

@@ -45,6 +45,15 @@ def merge_session(base: Base, ours: Ours, theirs: Theirs, path: Place) -> None:
     merge_files(Path.cwd(), path, base, ours, theirs)  # git runs this at the top of the work tree
 
 
+def merge_project(
+    base: Base, ours: Ours, theirs: Theirs, path: Place, size: MarkerSize = 7
+) -> None:
+    """Keep one of two notes of a session's project, the same in every clone; git calls this."""
+    from knowrepo.sessions import origin
+
+    _replace(lambda _, *sides: origin.merged(*sides) or None, (base, ours, theirs), path, size)
+
+
 def merge_tags(base: Base, ours: Ours, theirs: Theirs, path: Place, size: MarkerSize = 7) -> None:
     """Merge the records of the tag index; git calls this."""
     from knowrepo.concepts.merging import merge_tag_index

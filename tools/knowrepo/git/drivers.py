@@ -49,6 +49,10 @@ SESSIONS = Driver(
 DRIVERS = (
     SESSIONS,
     Driver(
+        "know-project", "keep one note of a session's project", "merge-project",
+        "sessions/**/*.project", "sessions/claude/0.project",
+    ),
+    Driver(
         "know-tags", "merge the records of the tag index", "merge-tags",
         "concepts/tag_index.jsonl", "concepts/tag_index.jsonl",
     ),
