@@ -162,6 +162,12 @@ def untracked(repository: Repository, folder: str) -> list[str]:
     )
 
 
+def left_out(repository: Repository, folder: str) -> list[str]:
+    """Return the tracked names that a sparse checkout leaves out of the work tree."""
+    listing = names_in(git(repository, "ls-files", "-t", "-z", "--", folder))
+    return [name.removeprefix("S ") for name in listing if name.startswith("S ")]
+
+
 def modified(repository: Repository, folder: str, *, for_commit: bool = False) -> list[str]:
     """Return the tracked names whose file differs from what git's index holds."""
     return names_in(
