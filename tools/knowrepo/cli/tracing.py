@@ -6,12 +6,15 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from knowrepo.cli import style
+from knowrepo.cli.common import say, show, show_json
 from knowrepo.terminal import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from knowrepo.git.revisions import Commit
+    from knowrepo.history.trace import Event
+    from knowrepo.history.versions import Version
 
 SHOWN = 10
 """Digits of a commit's name."""
@@ -56,6 +59,27 @@ def fitted(text: str, taken: int = 0) -> str:
     from knowrepo.cli.width import cut
 
     return cut(line, max(_NARROWEST, get_terminal_size().columns - taken))
+
+
+def answer(
+    lines: Iterable[str], fields: Callable[[], dict[str, Any]], *, as_json: bool, remark: str = ""
+) -> None:
+    """Print an answer as JSON, or as lines with a remark after them."""
+    if as_json:
+        show_json(fields())
+        return
+    for line in lines:
+        if not show(line, styled=True):
+            return
+    if remark:
+        say(remark)
+
+
+def vouched(version: Event | Version) -> str:
+    """Return who wrote and who verified a version, as it says itself."""
+    by = f"by {version.generated_by}" if version.generated_by else ""
+    verified = f"verified {joined(version.verified)}" if version.verified else ""
+    return "; ".join(filter(None, (by, verified)))
 
 
 def joined(parts: Iterable[str]) -> str:
