@@ -229,3 +229,16 @@ def test_the_json_holds_all_that_is_printed(know, repository, at):
     write(repository, "concepts/a.md", concept("B"))
     at("2026-05-02")
     assert len(json.loads(know("history", "--json", "-n", "1", "a").out)["events"]) == 1
+
+
+def test_on_a_terminal_each_line_fits(know, repository, at, monkeypatch):
+    words = "many words " * 12
+    write(repository, "concepts/a.md", concept(words, body=words))
+    at("2026-05-01", words, words)
+    for name, value in (("COLUMNS", "80"), ("NO_COLOR", "1")):
+        monkeypatch.setenv(name, value)
+    whole = [know(command, "a").out for command in ("history", "blame")]
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    cut = [know(command, "a").out for command in ("history", "blame")]
+    assert all(max(map(len, out.splitlines())) > 100 for out in whole)
+    assert all(max(map(len, out.splitlines())) <= 80 for out in cut)

@@ -57,8 +57,7 @@ def _lines(found: Blamed) -> Iterator[str]:
     for origin in found.origins:
         if origin.commit != last:
             yield ""
-            subject = f"  {fitted(origin.commit.subject, 40)}" if origin.commit else ""
-            yield named(origin.commit) + subject
+            yield named(origin.commit, subject=True)
             last = origin.commit
         yield f"  {fitted(_statement(origin), 2)}"
         for source in () if origin.statement.key else origin.sources:

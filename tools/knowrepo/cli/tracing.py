@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 SHOWN = 10
 """Digits of a commit's name."""
 _NARROWEST = 20
+_SUBJECT = 30  # columns that are kept for it, beside a long name
 
 
 def commit_fields(commit: Commit | None) -> dict[str, Any] | None:
@@ -31,17 +32,20 @@ def commit_fields(commit: Commit | None) -> dict[str, Any] | None:
     }  # fmt: skip
 
 
-def named(commit: Commit | None) -> str:
+def named(commit: Commit | None, *, subject: bool = False) -> str:
     """Return a commit's name, day and author, in colours where a terminal shows them."""
     if commit is None:
         return _in("not committed yet", style.DIM)
     oid, day = commit.oid[:SHOWN], commit.time[:10]
-    return f"{_in(oid, style.CYAN)} {_in(day, style.DIM)} {one_line(commit.author)}"
+    taken = len(f"{oid} {day} ")
+    author = fitted(commit.author, taken + (_SUBJECT if subject else 0))
+    more = f"  {fitted(commit.subject, taken + len(author) + 2)}" if subject else ""
+    return f"{_in(oid, style.CYAN)} {_in(day, style.DIM)} {author}{more}"
 
 
 def heading(text: str) -> str:
     """Return a line in bold type where a terminal shows it."""
-    return _in(one_line(text), style.BOLD)
+    return _in(fitted(text), style.BOLD)
 
 
 def one_line(text: str) -> str:
