@@ -197,8 +197,6 @@ def test_gits_attributes_name_a_driver_for_each_file_of_ours(repository):
     assert drivers.unnamed(repository) == []
     for path in ("concepts/a/b/index.md", "concepts/index.md"):
         assert "know-index" in git(repository.root, "check-attr", "merge", path)
+    assert set(drivers.commands(repository).values()) == {""}
     assert drivers.install(repository)
     assert all("-P -m knowrepo" in command for command in drivers.commands(repository).values())
-    assert drivers.uninstall(repository)
-    assert not drivers.uninstall(repository)
-    assert set(drivers.commands(repository).values()) == {""}

@@ -81,15 +81,6 @@ def install(repository: Repository) -> bool:
     return bool(new)
 
 
-def uninstall(repository: Repository) -> bool:
-    """Take the drivers out of this clone's configuration; says whether there were any."""
-    configured = _configured(repository)
-    ours = [driver for driver in DRIVERS if f"merge.{driver.name}.driver" in configured]
-    for driver in ours:
-        configure(repository, "--remove-section", f"merge.{driver.name}")
-    return bool(ours)
-
-
 def unnamed(repository: Repository) -> list[Driver]:
     """Return the drivers that `.gitattributes` does not name for their files."""
     samples = [driver.sample for driver in DRIVERS]
