@@ -406,6 +406,36 @@ def test_a_conflict_is_pointed_at(know, repository):
     one_line_error(know("tags", "build"), 1, "concepts/a.md: in conflict", "git add")
 
 
+@pytest.mark.parametrize(
+    ("ours", "theirs", "path", "said"),
+    [
+        ("mv concepts/old concepts/new", "add concepts/old/b.md", "concepts/new/b.md",
+         "git moved it along"),
+        ("rm -q concepts/old/a.md", "edit concepts/old/a.md", "concepts/old/a.md",
+         "one side changed and the other removed it: `git add` it to keep it, or `git rm` it"),
+        ("mv concepts/old/a.md concepts/x.md", "mv concepts/old/a.md concepts/y.md",
+         "concepts/old/a.md", "both sides renamed it: `git rm` this name"),
+    ],
+    ids=["moved", "changed", "gone"],
+)  # fmt: skip
+def test_of_a_conflict_without_markers_it_is_said_what_git_asks(
+    know, repository, commit, ours, theirs, path, said
+):
+    write(repository, "concepts/old/a.md", concept("A", body="what it says\n" * 9))
+    commit()
+    for branch, step in (("one", ours), ("two", theirs)):
+        git(repository.root, "checkout", "-q", "-b", branch, "main")
+        name, *words = step.split()
+        if name in ("add", "edit"):
+            write(repository, words[0], concept("A", body="what it says\n" * 10 + name))
+        else:
+            git(repository.root, name, *words)
+        commit()
+    git(repository.root, "merge", "-q", "one", check=False)
+    found = [line for line in know("check").out.splitlines() if "KNOW302" in line]
+    assert [line for line in found if line.startswith(f"{path}:1:1:") and said in line], found
+
+
 def test_a_draft_that_git_does_not_know_is_mentioned(know, repository):
     write(repository, "concepts/q.md", concept("Quokka"), stage=False)
     for command in (["check"], ["tags", "build"]):

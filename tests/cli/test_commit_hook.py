@@ -17,6 +17,12 @@ BAD = "---\ntitle: One: two\n---\n"
 TOKEN = "gh" + "p_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z5A"
 HEAVY = {"typer", "rich", "git", "duckdb", "numpy", "llama_cpp", "sqlite3", "filelock", "tomlkit"}
 
+IMPORTED = (
+    "import sys; from knowrepo.__main__ import entry\n"
+    "try: entry()\n"
+    "finally: print('\\n'.join({name.partition('.')[0] for name in sys.modules}))\n"
+)
+
 
 @pytest.fixture
 def here(repository, commit, capsys):
@@ -56,15 +62,10 @@ def test_what_was_right_is_known_until_a_concept_or_what_is_generated_changes(kn
 
 def test_a_commit_of_code_or_of_a_concept_imports_nothing_heavy(here):
     write(here, "concepts/b.md", concept("B"))
-    script = (
-        "import sys; sys.argv[1:] = ['hook', 'pre-commit']\n"
-        "from knowrepo.__main__ import entry\n"
-        "try: entry()\n"
-        "finally: print('\\n'.join({name.partition('.')[0] for name in sys.modules}))\n"
-    )
     done = subprocess.run(
-        [sys.executable, "-c", script], cwd=here.root, capture_output=True, text=True, check=False
-    )
+        [sys.executable, "-c", IMPORTED, "hook", "pre-commit"],
+        cwd=here.root, capture_output=True, text=True, check=False,
+    )  # fmt: skip
     assert (done.returncode, "now add it" in done.stderr) == (1, True)
     assert HEAVY.isdisjoint(done.stdout.split())
     assert "knowrepo" in done.stdout.split()
@@ -85,6 +86,36 @@ def test_a_commit_of_code_waits_for_no_parser(know, here):
     assert done.returncode == 0
     assert {"yaml", "markdown_it", "frontmatter"}.isdisjoint(done.stdout.split())
     assert "knowrepo.concepts.for_commit" in done.stdout.split()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["merge-tags", "a", "a", "a", "concepts/tag_index.jsonl", "7"],
+     ["merge-index", "a", "a", "a", "concepts/index.md", "7"],
+     ["merge-ledger", "a", "a", "a", "concepts/distilled.jsonl", "7"],
+     ["merge-project", "a", "a", "a", "sessions/claude/0.project", "7"],
+     ["merging"], ["merged"]],
+    ids=lambda arguments: arguments[0],
+)  # fmt: skip
+def test_what_git_calls_when_it_merges_imports_nothing_heavy(here, arguments):
+    (here.root / "a").touch()
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTED, "hook", *arguments],
+        cwd=here.root, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (HEAVY - {"filelock"}).isdisjoint(done.stdout.split())
+    assert "knowrepo" in done.stdout.split()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["merge-tags"], ["merge-session", *"abcdef"], ["merge-index", *"abc", "p", "x"],
+     ["merging", "--tell"], ["merged", "--repo"], ["merged", "x"]],
+)  # fmt: skip
+def test_what_git_would_not_say_is_wrong_usage(know, arguments):
+    result = know("hook", *arguments)
+    assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)
 
 
 @pytest.mark.parametrize(

@@ -33,11 +33,8 @@ def no_model(monkeypatch, tmp_path) -> None:
 
 
 @pytest.fixture
-def hooked(repository, monkeypatch) -> Repository:
+def hooked(repository) -> Repository:
     """A repository with hooks of ours, and something to index in each commit."""
-    from knowrepo.git.hooks import others
-
-    monkeypatch.setattr(others, "pre_commit_is_installed", lambda: False)
     assert main(["hooks", "install", "--git", "--repo", str(repository.root)]) == 0
     return repository
 

@@ -14,6 +14,7 @@ from committing import commit, commit_with_tags, head, state
 
 from helpers import concept, git, make_repository, write
 from knowrepo.cli.main import main
+from knowrepo.git import drivers
 from knowrepo.git.layout import Repository, repository_at
 
 TAGS = "concepts/tag_index.jsonl"
@@ -157,6 +158,29 @@ def test_what_a_sparse_partial_clone_has_not_got_stays_in_the_tag_index(outer, t
     assert "(b/two.md)" in head(clone.root, "concepts/index.md")
     absent = git(clone.root, "ls-files", "--stage", "concepts/b/two.md").split()[1]
     assert absent not in _objects(clone)
+
+
+def test_what_a_sparse_checkout_leaves_out_stays_in_the_tag_index_in_a_merge_too(
+    outer, tmp_path, capsys
+):
+    attributes = "".join(f"{driver.attributes}\n" for driver in drivers.DRIVERS)
+    write(outer, ".gitattributes", attributes)
+    git(outer.root, "commit", "-qm", "x", "--no-verify")
+    clone = _clone(outer, tmp_path, "--sparse", cone="concepts/a")
+    assert not (clone.concepts / "b").exists()
+    assert main(["hooks", "install", "--git", "--repo", str(clone.root)]) == 0
+    for branch, name in (("one", "x"), ("two", "y")):
+        git(clone.root, "checkout", "-q", "-b", branch, "main")
+        write(clone, f"concepts/a/{name}.md", concept(name, kind=name))
+        commit_with_tags(clone.root)
+    git(clone.root, "merge", "-q", "--no-edit", "one")
+    for path in (TAGS, "concepts/index.md"):
+        index = head(clone.root, path)
+        assert [word in index for word in ("a/x", "a/y", "b/two")] == [True] * 3
+    assert git(clone.root, "status", "--porcelain") == ""
+    assert not (clone.concepts / "b").exists()
+    capsys.readouterr()
+    assert main(["tags", "check", "--repo", str(clone.root)]) == 0
 
 
 def test_a_commit_without_any_environment(outer, tmp_path):

@@ -256,3 +256,73 @@ def test_both_sides_of_what_was_distilled_are_joined(repository, monkeypatch, ca
     assert main(["distill"]) == 0
     assert main(["merge"]) == 0
     assert "nothing is in conflict" in capsys.readouterr().err
+
+
+NOTE = f"sessions/claude/{SESSION}.project"
+NOTES = [f'{{"name": "app", "project": "{host}/acme/app"}}\n' for host in ("one.test", "two.test")]
+
+
+def note_both(here: Repository, folder: Path) -> None:
+    """Make branches `main` and `other` that noted two projects of one session."""
+    list(archive(here, [transcript(folder / "one", BASE)]))
+    git(here.root, "add", "-A")
+    git(here.root, "commit", "-qm", "base")
+    git(here.root, "branch", "other")
+    for branch, note in zip(("other", "main"), reversed(NOTES), strict=True):
+        git(here.root, "checkout", "-q", branch)
+        (here.root / NOTE).write_text(note)
+        git(here.root, "add", "-A")
+        git(here.root, "commit", "-qm", branch)
+
+
+@pytest.mark.parametrize("to", ["main", "other"])
+@pytest.mark.parametrize("driver", [True, False], ids=["with the driver", "line by line"])
+def test_of_two_projects_of_a_session_one_is_kept_in_every_clone(
+    know, repository, tmp_path, driver, to
+):
+    (repository.root / ".gitattributes").write_text(
+        "sessions/**/*.project -text merge=know-project\n"
+    )
+    if driver:
+        install(repository)
+    note_both(repository, tmp_path)
+    git(repository.root, "checkout", "-q", to)
+    git(repository.root, "merge", "-q", "other" if to == "main" else "main", check=False)
+    if not driver:
+        result = know("check")
+        assert result.code == 1
+        assert f"{NOTE}:1:1: error KNOW302 in conflict; `know merge {PATH}`" in result.out
+        assert f"git add -A -- {NOTE}\n" in know("merge").err
+        git(repository.root, "add", "-A", "--", NOTE)
+    assert (repository.root / NOTE).read_text() == NOTES[0]
+    assert know("merge").err == "nothing is in conflict\n"
+    assert know("check").code == 0
+
+
+def test_a_note_that_was_committed_with_conflict_markers_is_mended(know, repository, tmp_path):
+    note_both(repository, tmp_path)
+    git(repository.root, "merge", "-q", "other", check=False)
+    git(repository.root, "commit", "-qam", "markers and all")
+    assert f"{NOTE}:1:1: error KNOW305" in know("check").out
+    assert know("merge").code == 0
+    assert (repository.root / NOTE).read_text() == NOTES[0]
+    assert know("check").code == 0
+
+
+@pytest.mark.parametrize("how", ["stash", "squash"])
+def test_a_session_whose_project_is_noted_is_joined_though_no_merge_goes_on(
+    know, repository, tmp_path, how
+):
+    (repository.sessions / "claude").mkdir()
+    (repository.root / NOTE).write_text(NOTES[0])
+    part_ways(repository, tmp_path, BASE, MINE, THEIRS)
+    if how == "stash":
+        git(repository.root, "reset", "-q", "--soft", "HEAD~1")
+        git(repository.root, "stash", "-q")
+        git(repository.root, "merge", "-q", "other")
+        git(repository.root, "stash", "pop", check=False)
+    else:
+        git(repository.root, "merge", "--squash", "other", check=False)
+    result = know("merge")
+    assert (result.code, result.out) == (0, f"claude/{SESSION}: joined\n")
+    assert whole(repository) == joined(tmp_path, MINE, THEIRS)

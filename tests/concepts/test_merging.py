@@ -191,14 +191,12 @@ def test_gits_attributes_name_a_driver_for_each_file_of_ours(repository):
     old = "sessions/**/*.jsonl -text merge=know-session\nconcepts/tag_index.jsonl -text\n"
     (repository.root / ".gitattributes").write_text(old)
     names = [driver.name for driver in drivers.unnamed(repository)]
-    assert names == ["know-tags", "know-index", "know-ledger"]
+    assert names == ["know-project", "know-tags", "know-index", "know-ledger"]
     text = "".join(f"{driver.attributes}\n" for driver in drivers.DRIVERS)
     (repository.root / ".gitattributes").write_text(old + text)
     assert drivers.unnamed(repository) == []
     for path in ("concepts/a/b/index.md", "concepts/index.md"):
         assert "know-index" in git(repository.root, "check-attr", "merge", path)
+    assert set(drivers.commands(repository).values()) == {""}
     assert drivers.install(repository)
     assert all("-P -m knowrepo" in command for command in drivers.commands(repository).values())
-    assert drivers.uninstall(repository)
-    assert not drivers.uninstall(repository)
-    assert set(drivers.commands(repository).values()) == {""}

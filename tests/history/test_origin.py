@@ -112,6 +112,20 @@ def test_what_no_commit_has_is_said_to_be_in_none(know, repository, at):
     assert told["statements"][0]["commits"] == [{"commit": "", "lines": 1}]
 
 
+def test_of_a_concept_that_was_removed_the_history_is_pointed_to(know, repository, at):
+    write(repository, "concepts/x/a.md", concept("A"))
+    at("2026-05-01")
+    (repository.root / "concepts/x/a.md").unlink()
+    for day in ("2026-05-02", "2026-05-03"):  # of the work tree, then of a commit
+        told = know("blame", "x/a")
+        assert (told.code, told.out) == (1, "")
+        assert told.err == (
+            "know: concepts/x/a.md: removed\n  `know history concepts/x/a.md` says when\n"
+        )
+        write(repository, "concepts/b.md", concept(day))
+        at(day)
+
+
 def test_a_command_of_the_users_is_not_run_to_show_a_file(repository, at, tmp_path):
     write(repository, "concepts/a.md", concept("A"))
     write(repository, ".gitattributes", "*.md diff=loud\n")

@@ -115,6 +115,48 @@ def test_what_only_a_merge_changed_is_told(repository, at):
     assert len(others) == 3
 
 
+@pytest.mark.parametrize("days", [("02", "03"), ("03", "02")], ids=["rename first", "edit first"])
+def test_a_rename_on_one_side_and_an_edit_on_the_other_are_both_told(repository, at, know, days):
+    write(repository, "concepts/a.md", concept("A", body="what it says\n" * 9))
+    at("2026-05-01", "begin")
+    git(repository.root, "checkout", "-q", "-b", "one")
+    git(repository.root, "mv", "concepts/a.md", "concepts/b.md")
+    at(f"2026-05-{days[0]}", "rename")
+    git(repository.root, "checkout", "-q", "-b", "two", "main")
+    write(repository, "concepts/a.md", concept("A", body="what it says\n" * 9 + "and more"))
+    at(f"2026-05-{days[1]}", "edit")
+    git(repository.root, "merge", "-q", "--no-edit", "one")
+    git(repository.root, "config", "log.diffMerges", "first-parent")
+    found = trace(repository, "b")
+    assert {event.commit.subject for event in found.events} == {"begin", "rename", "edit"}
+    assert found.events[-1].commit.subject == "begin"
+    assert found.uncommitted == ()
+    gone = trace(repository, "concepts/a.md")
+    assert (gone.events[0].kind, gone.uncommitted) == ("removed", ())
+
+
+def test_what_came_later_under_an_old_name_is_another_concepts_history(repository, at):
+    write(repository, "concepts/a.md", concept("A", body="what it says\n" * 9))
+    at("2026-05-01", "begin")
+    git(repository.root, "mv", "concepts/a.md", "concepts/b.md")
+    at("2026-05-02", "rename")
+    write(repository, "concepts/a.md", concept("Another", body="of another matter"))
+    at("2026-05-03", "another")
+    assert [one.commit.subject for one in trace(repository, "b").events] == ["rename", "begin"]
+    assert trace(repository, "a").events[0].commit.subject == "another"
+
+
+def test_an_edit_that_a_merge_did_not_take_is_not_told(repository, at):
+    write(repository, "concepts/a.md", concept("A"))
+    at("2026-05-01", "begin")
+    for branch in ("one", "two"):
+        git(repository.root, "checkout", "-q", "-B", branch, "main")
+        write(repository, "concepts/a.md", concept(branch))
+        at("2026-05-02", branch)
+    git(repository.root, "merge", "-q", "--no-edit", "-X", "ours", "one")
+    assert [one.commit.subject for one in trace(repository, "a").events] == ["two", "begin"]
+
+
 def test_a_body_whose_lines_only_moved_is_no_rewrite(repository, at):
     write(repository, "concepts/a.md", concept("A", body="one\n\ntwo"))
     at("2026-05-01")
@@ -187,3 +229,16 @@ def test_the_json_holds_all_that_is_printed(know, repository, at):
     write(repository, "concepts/a.md", concept("B"))
     at("2026-05-02")
     assert len(json.loads(know("history", "--json", "-n", "1", "a").out)["events"]) == 1
+
+
+def test_on_a_terminal_each_line_fits(know, repository, at, monkeypatch):
+    words = "many words " * 12
+    write(repository, "concepts/a.md", concept(words, body=words))
+    at("2026-05-01", words, words)
+    for name, value in (("COLUMNS", "80"), ("NO_COLOR", "1")):
+        monkeypatch.setenv(name, value)
+    whole = [know(command, "a").out for command in ("history", "blame")]
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    cut = [know(command, "a").out for command in ("history", "blame")]
+    assert all(max(map(len, out.splitlines())) > 100 for out in whole)
+    assert all(max(map(len, out.splitlines())) <= 80 for out in cut)

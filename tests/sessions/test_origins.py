@@ -75,6 +75,22 @@ def test_a_project_without_a_remote_is_told_by_its_first_commit(tmp_path):
         assert (found.identity, found.name) == (f"commit:{first}", "tool")
 
 
+def test_a_hook_of_another_repository_does_not_make_a_project_that_repository(
+    tmp_path, monkeypatch
+):
+    app = code(tmp_path / "app", REMOTE)
+    tool = code(tmp_path / "tool")
+    git(app, "worktree", "add", "-q", str(tmp_path / "fix-42"))
+    folders = (app, tool, tmp_path / "fix-42")
+    before = [(shared_identity(folder), identify_project(folder)) for folder in folders]
+    for other in (code(tmp_path / "hooked", "https://other.test/x.git"), tool):
+        monkeypatch.setenv("GIT_DIR", str(other / ".git"))
+        monkeypatch.setenv("GIT_INDEX_FILE", str(other / ".git/index"))
+        monkeypatch.chdir(other)
+        after = [(shared_identity(folder), identify_project(folder)) for folder in folders]
+        assert after == before
+
+
 def test_nothing_is_said_of_what_no_other_clone_would_know(tmp_path):
     (tmp_path / "plain").mkdir()
     empty = tmp_path / "empty"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from knowrepo.cli.common import JsonOption, RepoOption, repository, say, show, show_json
+from knowrepo.cli.common import JsonOption, RepoOption, repository
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,33 +38,26 @@ def blame(
       know blame decisions/two-stores
       know blame --json "Retry uploads three times"
     """
+    from knowrepo.cli.tracing import answer
     from knowrepo.history.origin import origins
 
     found = origins(repository(repo), name)
-    if as_json:
-        show_json(_object(found))
-        return
-    for line in _lines(found):
-        if not show(line, styled=True):
-            return
-    if found.shallow:
-        say("this clone is shallow: the oldest commit here stands for all before it")
+    shallow = "this clone is shallow: the oldest commit here stands for all before it"
+    remark = shallow if found.shallow else ""
+    answer(_lines(found), lambda: _object(found), as_json=as_json, remark=remark)
 
 
 def _lines(found: Blamed) -> Iterator[str]:
-    from knowrepo.cli.tracing import fitted, heading, joined, named
+    from knowrepo.cli.tracing import fitted, heading, named, vouched
 
     yield heading(f"{found.path}  {found.version.concept.title}")
-    by = f"by {found.version.generated_by}" if found.version.generated_by else ""
-    verified = f"verified {joined(found.version.verified)}" if found.version.verified else ""
-    if by or verified:
-        yield fitted("; ".join(filter(None, (by, verified))))
+    if said := vouched(found.version):
+        yield fitted(said)
     last: object = ""
     for origin in found.origins:
         if origin.commit != last:
             yield ""
-            subject = f"  {fitted(origin.commit.subject, 40)}" if origin.commit else ""
-            yield named(origin.commit) + subject
+            yield named(origin.commit, subject=True)
             last = origin.commit
         yield f"  {fitted(_statement(origin), 2)}"
         for source in () if origin.statement.key else origin.sources:

@@ -39,8 +39,12 @@ def entry() -> None:
 def asked(arguments: Sequence[str]) -> Callable[[], int] | None:
     """Return what `know hook …` is to do; None for what only the whole program understands."""
     rest = list(arguments)
-    if len(rest) < 2 or rest[0] != "hook" or rest[1] not in (_ALL, *PARTS):
+    if len(rest) < 2 or rest[0] != "hook":
         return None
+    if rest[1] not in (_ALL, *PARTS):
+        from knowrepo.cli import merge_hooks
+
+        return merge_hooks.asked(arguments)
     name, repo, given = rest[1], None, set[str]()
     rest = rest[2:]
     while rest:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from knowrepo.cli.common import JsonOption, RepoOption, repository, say, show, show_json
+from knowrepo.cli.common import JsonOption, RepoOption, repository, say, show
 from knowrepo.errors import UsageError
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def diff(
     """
     if format_ not in _FORMATS or (as_json and format_ == "md"):
         raise UsageError(f"--format {format_}: one of {', '.join(_FORMATS)}, and --json is `json`")
+    from knowrepo.cli.tracing import answer
     from knowrepo.git.revisions import range_of
     from knowrepo.history.between import between
 
@@ -51,19 +52,16 @@ def diff(
     found = between(here, range_of(here, revisions))
     if found.unread:
         say(f"{found.unread} concepts: this partial clone lacks what they say; git fetch --refetch")
-    if as_json or format_ == "json":
-        show_json(_object(found))
-        return
     if format_ == "md":
         from knowrepo.history.note import markdown
 
         show(markdown(found))
         return
-    for line in _lines(found):
-        if not show(line, styled=True):
-            return
-    if not found.entries and not found.sessions:
-        say(f"{found.range.said}: no concept and no session differs")
+    none = f"{found.range.said}: no concept and no session differs"
+    remark = "" if found.entries or found.sessions else none
+    answer(
+        _lines(found), lambda: _object(found), as_json=as_json or format_ == "json", remark=remark
+    )
 
 
 def _lines(found: Between) -> Iterator[str]:

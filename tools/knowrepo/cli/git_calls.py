@@ -1,12 +1,12 @@
-"""The hidden commands ``know hook …`` that git, its hooks and pre-commit call.
+"""The hidden commands ``know hook …`` for what is done after git, and for `know-eval`.
 
-What may stop git says why; what runs after it never fails, and keeps nobody waiting.
+What runs after git never fails it, and keeps nobody waiting. What git waits for is in
+`commit_hook` and `merge_hooks`.
 """
 
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,8 +14,6 @@ import typer
 from knowrepo.cli.common import RepoOption, repository, say
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from knowrepo.git.layout import Repository
     from knowrepo.git.program import Command
     from knowrepo.upkeep.logs import Noted
@@ -25,113 +23,6 @@ _A_WHILE = 600.0  # seconds that a person's own `know index` may take
 HereOption = Annotated[
     bool, typer.Option("--here", help="By this very know, and not by the one recorded in git.")
 ]
-
-Base = Annotated[Path, typer.Argument(metavar="BASE", help="The common ancestor (%O).")]
-Ours = Annotated[Path, typer.Argument(metavar="OURS", help="Our version, which is replaced (%A).")]
-Theirs = Annotated[Path, typer.Argument(metavar="THEIRS", help="Their version (%B).")]
-Place = Annotated[str, typer.Argument(metavar="PATH", help="The path in the repository (%P).")]
-MarkerSize = Annotated[
-    int, typer.Argument(metavar="SIZE", help="How long conflict markers are (%L).")
-]
-
-
-def merge_session(base: Base, ours: Ours, theirs: Theirs, path: Place) -> None:
-    """Join two copies of an archived session; git calls this when it merges one.
-
-    Nothing of either copy is lost. The ancestor tells whether they are of one session.
-    """
-    from knowrepo.sessions.joining import merge_files
-
-    merge_files(Path.cwd(), path, base, ours, theirs)  # git runs this at the top of the work tree
-
-
-def merge_tags(base: Base, ours: Ours, theirs: Theirs, path: Place, size: MarkerSize = 7) -> None:
-    """Merge the records of the tag index; git calls this."""
-    from knowrepo.concepts.merging import merge_tag_index
-
-    _replace(merge_tag_index, (base, ours, theirs), path, size)
-
-
-def merge_index(base: Base, ours: Ours, theirs: Theirs, path: Place, size: MarkerSize = 7) -> None:
-    """Merge the entries of a generated index.md; git calls this.
-
-    One that a person wrote is merged as text.
-    """
-    from knowrepo.concepts import merging
-
-    _replace(merging.merge_index, (base, ours, theirs), path, size)
-
-
-def merge_ledger(base: Base, ours: Ours, theirs: Theirs, path: Place, size: MarkerSize = 7) -> None:
-    """Merge what was distilled; git calls this."""
-    from knowrepo.distill.ledger import merged
-
-    _replace(merged, (base, ours, theirs), path, size)
-
-
-def _replace(
-    merge: Callable[[bytes, bytes, bytes], bytes | None],
-    files: tuple[Path, Path, Path],
-    path: str,
-    size: int,
-) -> None:
-    """Make our version what both come to, or what git's own merge of the lines makes of it.
-
-    Whatever goes wrong here, git gets its answer: merged, or in conflict.
-    """
-    from knowrepo.git.drivers import merge_as_text
-
-    base, ours, theirs = files
-    try:
-        content = merge(base.read_bytes(), ours.read_bytes(), theirs.read_bytes())
-    except Exception as error:
-        say(f"know: {path}: merged as text: {type(error).__name__}: {error}")
-        content = None
-    if content is not None:
-        ours.write_bytes(content)
-    elif not merge_as_text(base, ours, theirs, size):
-        raise typer.Exit(1)
-
-
-def merging(repo: RepoOption = None) -> None:
-    """Note that git is about to commit a merge (pre-merge-commit); see `merged`."""
-    from knowrepo.errors import KnowError
-    from knowrepo.git import merged as commit
-
-    try:
-        commit.note(repository(repo))
-    except (KnowError, OSError) as error:
-        say(f"know: {error}")  # never a merge's concern
-
-
-def merged(
-    tell: Annotated[
-        bool, typer.Option("--tell", help="Say where they are behind though no merge was noted.")
-    ] = False,
-    repo: RepoOption = None,
-) -> None:
-    """Have a merge commit hold what is generated from it (post-merge).
-
-    The commit that `merging` noted is replaced by one with the generated files of the
-    merged concepts; of a signed one, and after a rebase (post-rewrite, with --tell),
-    it is only told that they are behind. Never fails git.
-    """
-    from knowrepo.concepts import keeping
-    from knowrepo.errors import KnowError
-    from knowrepo.git import merged as commit
-
-    try:
-        here = repository(repo)
-        made = commit.take_noted(here)
-        if not (made or tell) or not keeping.is_behind(here):
-            return
-        if not made or commit.is_signed(here, made):
-            say("know: what is generated from the concepts is behind: know tags build; git commit")
-            return
-        keeping.keep(here, {})
-        commit.give_tree_of_index(here, made)
-    except (KnowError, OSError) as error:
-        say(f"know: what is generated was not made anew: {error}")
 
 
 def sweep(repo: RepoOption = None) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from knowrepo.cli.common import JsonOption, RepoOption, repository, say, show, show_json
+from knowrepo.cli.common import JsonOption, RepoOption, repository
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,17 +42,13 @@ def history(
       know history "Retry uploads three times" -n 5
       know history --json two-stores
     """
+    from knowrepo.cli.tracing import answer
     from knowrepo.history.trace import trace
 
     found = trace(repository(repo), name, most=most)
-    if as_json:
-        show_json(_object(found))
-        return
-    for line in _lines(found):
-        if not show(line, styled=True):
-            return
-    if found.shallow:
-        say("this clone is shallow: what came before is not told; git fetch --unshallow")
+    shallow = "this clone is shallow: what came before is not told; git fetch --unshallow"
+    remark = shallow if found.shallow else ""
+    answer(_lines(found), lambda: _object(found), as_json=as_json, remark=remark)
 
 
 def _lines(found: Trace) -> Iterator[str]:
@@ -76,7 +72,7 @@ def _lines(found: Trace) -> Iterator[str]:
 
 
 def _did(event: Event) -> str:
-    from knowrepo.cli.tracing import joined
+    from knowrepo.cli.tracing import joined, vouched
 
     moved = f"renamed from {event.renamed_from}" if event.kind == "renamed" else event.kind
     changes = joined(event.changes)
@@ -84,9 +80,7 @@ def _did(event: Event) -> str:
         did = changes
     else:
         did = f"{moved}: {changes}" if changes else moved
-    by = f"by {event.generated_by}" if event.generated_by else ""
-    verified = f"verified {joined(event.verified)}" if event.verified else ""
-    return "; ".join(filter(None, (did, by, verified)))
+    return "; ".join(filter(None, (did, vouched(event))))
 
 
 def _object(found: Trace) -> dict[str, Any]:

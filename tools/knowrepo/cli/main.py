@@ -66,6 +66,7 @@ PARTS: Parts = {
         "migrate": ("migrate:migrate", "Lift concepts from OKF v0.1 to v0.2."),
     },
 }
+# Those of a merge are `merge_hooks`, which starts without typer.
 _HOOKS: Parts = {
     "Before a commit": {
         "pre-commit": ("check:before_commit", "Check, scan and rebuild, in one process."),
@@ -73,15 +74,7 @@ _HOOKS: Parts = {
         "scan": ("scan:staged", "Fail where the commit would bring a secret in."),
         "tags": ("tags:staged", "Rebuild what is generated; fail where the commit lacks it."),
     },
-    "In a merge": {
-        "merge-session": ("git_calls:merge_session", "Join two copies of a session."),
-        "merge-tags": ("git_calls:merge_tags", "Merge the records of the tag index."),
-        "merge-index": ("git_calls:merge_index", "Merge the entries of a generated index."),
-        "merge-ledger": ("git_calls:merge_ledger", "Merge what was distilled."),
-        "merging": ("git_calls:merging", "Note that git is about to commit a merge."),
-    },
     "Afterwards": {
-        "merged": ("git_calls:merged", "Have a merge commit hold what is generated from it."),
         "sweep": ("git_calls:sweep", "Archive what agents' hooks noted, in the background."),
         "index": ("git_calls:index", "Bring the index up to date, in the background."),
         "eval": ("git_calls:evaluate", "Ask the repository's questions, where it has any."),

@@ -24,6 +24,14 @@ def of_configuration(repo: Repository) -> Iterator[Finding]:
         yield Finding(REPOSITORY_FILE, line, 1, "KNOW303", f"{entry[:15]}… is left as it is")
 
 
+_ONE_SIDED = {
+    "changed": "one side changed and the other removed it: `git add` it to keep it, or `git rm` it",
+    "moved": "git moved it along, as the other side moved its folder or renamed it:"
+    " `git add` it where it is right, or move it",
+    "gone": "both sides renamed it: `git rm` this name, and keep one of the others",
+}
+
+
 def of_merges(repo: Repository) -> Iterator[Finding]:
     """Yield what of the bundle a merge left in conflict, and who decides it."""
     from knowrepo.concepts import conflicts
@@ -34,13 +42,16 @@ def of_merges(repo: Repository) -> Iterator[Finding]:
 
     unmerged = plumbing.unmerged(repo, FOLDER)
     rebuilt = conflicts.rebuilt(repo, unmerged)
+    one_sided = conflicts.one_sided(repo, unmerged)
     for path in unmerged:
         if path in rebuilt:
             how = "`know merge` makes it anew from the concepts; then `git add` it"
         elif path == LEDGER:
             how = "`know merge` joins both sides; then `git add` it"
         else:
-            how = "resolve it and `git add` it"
+            how = (
+                _ONE_SIDED[one_sided[path]] if path in one_sided else "resolve it and `git add` it"
+            )
         yield Finding(path, 1, 1, "KNOW302", f"in conflict; {how}")
 
 

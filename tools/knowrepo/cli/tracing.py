@@ -6,16 +6,20 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from knowrepo.cli import style
+from knowrepo.cli.common import say, show, show_json
 from knowrepo.terminal import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from knowrepo.git.revisions import Commit
+    from knowrepo.history.trace import Event
+    from knowrepo.history.versions import Version
 
 SHOWN = 10
 """Digits of a commit's name."""
 _NARROWEST = 20
+_SUBJECT = 30  # columns that are kept for it, beside a long name
 
 
 def commit_fields(commit: Commit | None) -> dict[str, Any] | None:
@@ -28,17 +32,20 @@ def commit_fields(commit: Commit | None) -> dict[str, Any] | None:
     }  # fmt: skip
 
 
-def named(commit: Commit | None) -> str:
+def named(commit: Commit | None, *, subject: bool = False) -> str:
     """Return a commit's name, day and author, in colours where a terminal shows them."""
     if commit is None:
         return _in("not committed yet", style.DIM)
     oid, day = commit.oid[:SHOWN], commit.time[:10]
-    return f"{_in(oid, style.CYAN)} {_in(day, style.DIM)} {one_line(commit.author)}"
+    taken = len(f"{oid} {day} ")
+    author = fitted(commit.author, taken + (_SUBJECT if subject else 0))
+    more = f"  {fitted(commit.subject, taken + len(author) + 2)}" if subject else ""
+    return f"{_in(oid, style.CYAN)} {_in(day, style.DIM)} {author}{more}"
 
 
 def heading(text: str) -> str:
     """Return a line in bold type where a terminal shows it."""
-    return _in(one_line(text), style.BOLD)
+    return _in(fitted(text), style.BOLD)
 
 
 def one_line(text: str) -> str:
@@ -56,6 +63,27 @@ def fitted(text: str, taken: int = 0) -> str:
     from knowrepo.cli.width import cut
 
     return cut(line, max(_NARROWEST, get_terminal_size().columns - taken))
+
+
+def answer(
+    lines: Iterable[str], fields: Callable[[], dict[str, Any]], *, as_json: bool, remark: str = ""
+) -> None:
+    """Print an answer as JSON, or as lines with a remark after them."""
+    if as_json:
+        show_json(fields())
+        return
+    for line in lines:
+        if not show(line, styled=True):
+            return
+    if remark:
+        say(remark)
+
+
+def vouched(version: Event | Version) -> str:
+    """Return who wrote and who verified a version, as it says itself."""
+    by = f"by {version.generated_by}" if version.generated_by else ""
+    verified = f"verified {joined(version.verified)}" if version.verified else ""
+    return "; ".join(filter(None, (by, verified)))
 
 
 def joined(parts: Iterable[str]) -> str:

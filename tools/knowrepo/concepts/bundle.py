@@ -21,7 +21,7 @@ from knowrepo.concepts.listed import Listed, as_kept, from_kept, listed
 from knowrepo.concepts.model import FOLDER, Concept, is_concept_path, read_concept
 from knowrepo.config import write_atomically
 from knowrepo.errors import KnowError
-from knowrepo.git import plumbing
+from knowrepo.git import partial, plumbing
 from knowrepo.git.layout import Repository
 
 
@@ -68,7 +68,7 @@ def read_tracked(repository: Repository, *, staged: bool = False) -> dict[str, b
     """
     tracked = plumbing.tracked(repository, FOLDER, for_commit=not staged)
     chosen = [path for path in tracked if path.endswith(".md")]
-    return _read_some(repository, tracked, chosen, staged=staged)
+    return _read_some(repository, tracked, chosen, staged=staged, outside=False)
 
 
 def _read_some(
@@ -77,8 +77,12 @@ def _read_some(
     chosen: Iterable[str],
     *,
     staged: bool = False,
+    outside: bool = True,
 ) -> dict[str, bytes]:
-    """Return the contents of the chosen ones of the tracked files, by path."""
+    """Return the contents of the chosen ones of the tracked files, by path.
+
+    With ``outside`` those that a sparse checkout leaves out are among them, as git has them.
+    """
     repository.inside(repository.concepts)
     oids = {path: tracked[path] for path in chosen}
     differ = (
@@ -90,6 +94,14 @@ def _read_some(
         full = repository.root / path
         if _is_there(full):
             found[path] = full.read_bytes()
+    if outside and (absent := oids.keys() - found.keys()):
+        left_out = [path for path in plumbing.left_out(repository, FOLDER) if path in absent]
+        blobs = partial.blobs(repository, [oids[path] for path in left_out])
+        for path, data in zip(left_out, blobs, strict=True):
+            if data is None:
+                hint = "`git sparse-checkout add` of its folder brings it"
+                raise KnowError(f"{path}: this partial clone has not got it", hint=hint)
+            found[path] = data
     return dict(sorted(found.items()))
 
 
@@ -297,6 +309,9 @@ def _deleted(repository: Repository, known: Iterable[str], *, staged: bool) -> s
         return set()
     indexes = [path for path in known if tags.index_folder(path) is not None]
     lost = [path for path in indexes if not (repository.root / path).exists()]
+    if lost:
+        left_out = set(plumbing.left_out(repository, FOLDER))
+        lost = [path for path in lost if path not in left_out]
     oids = plumbing.tracked(repository, *lost, for_commit=True) if lost else {}
     blobs = plumbing.blobs(repository, list(oids.values()))
     return {p for p, data in zip(oids, blobs, strict=True) if data and tags.is_generated(data)}

@@ -1,15 +1,17 @@
-"""Indexes that a merge left in conflict: whose they are to decide.
+"""What of the bundle a merge left in conflict: whose it is to decide.
 
 Owns the question, for each `index.md` of which git holds several versions, whether it
-is generated, and so follows from the concepts, or a person has to decide. The tag
-index is always ours. Nothing is written here.
+is generated, and so follows from the concepts, or a person has to decide, and what git
+asks of a file that is on one side only. The tag index is always ours. Nothing is
+written here.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 from knowrepo.concepts import tags
 from knowrepo.concepts.model import FOLDER
@@ -56,6 +58,32 @@ def indexes(repository: Repository, unmerged: Iterable[str]) -> Indexes:
     counts = Counter(one.path for one in sides)
     kept = {path for path in paths - foreign if counts[path] == len(_SIDES)}
     return Indexes(frozenset(kept), frozenset(paths - foreign - kept), frozenset(foreign))
+
+
+OneSided = Literal["changed", "moved", "gone"]
+_NAMED: dict[frozenset[int], OneSided] = {
+    frozenset({1, 2}): "changed",
+    frozenset({1, 3}): "changed",
+    frozenset({2}): "moved",
+    frozenset({3}): "moved",
+    frozenset({1}): "gone",
+}
+
+
+def one_sided(repository: Repository, unmerged: Iterable[str]) -> dict[str, OneSided]:
+    """Tell what git asks of files that are not on both sides; these hold no markers.
+
+    ``changed`` by one side and removed by the other; ``moved`` here by git, since the
+    other side moved the folder, or by a rename that the other side made otherwise;
+    ``gone`` from here on both.
+    """
+    paths = set(unmerged)
+    stages: dict[str, set[int]] = defaultdict(set)
+    for entry in plumbing.entries(repository, FOLDER) if paths else ():
+        if entry.path in paths:
+            stages[entry.path].add(entry.stage)
+    found = {path: _NAMED.get(frozenset(numbers)) for path, numbers in stages.items()}
+    return {path: name for path, name in found.items() if name is not None}
 
 
 def rebuilt(repository: Repository, unmerged: Iterable[str]) -> set[str]:

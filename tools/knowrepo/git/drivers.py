@@ -49,6 +49,10 @@ SESSIONS = Driver(
 DRIVERS = (
     SESSIONS,
     Driver(
+        "know-project", "keep one note of a session's project", "merge-project",
+        "sessions/**/*.project", "sessions/claude/0.project",
+    ),
+    Driver(
         "know-tags", "merge the records of the tag index", "merge-tags",
         "concepts/tag_index.jsonl", "concepts/tag_index.jsonl",
     ),
@@ -75,15 +79,6 @@ def install(repository: Repository) -> bool:
     for key, value in new.items():
         configure(repository, "--replace-all", key, value)
     return bool(new)
-
-
-def uninstall(repository: Repository) -> bool:
-    """Take the drivers out of this clone's configuration; says whether there were any."""
-    configured = _configured(repository)
-    ours = [driver for driver in DRIVERS if f"merge.{driver.name}.driver" in configured]
-    for driver in ours:
-        configure(repository, "--remove-section", f"merge.{driver.name}")
-    return bool(ours)
 
 
 def unnamed(repository: Repository) -> list[Driver]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import subprocess
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -96,9 +97,18 @@ def git(
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
         last = said[-1] if said else "no message"
         why = next((line for line in said if line.startswith(("fatal:", "error:"))), last)
-        hint = _LOCKED if any(lock in why for lock in _LOCKS) else ""
-        raise KnowError(f"git {arguments[0]} failed in {repository.root}: {why}", hint=hint)
+        raise KnowError(
+            f"git {arguments[0]} failed in {repository.root}: {why}",
+            hint=_hint(why, repository.work_tree),
+        )
     return done.stdout
+
+
+def _hint(why: str, work_tree: Path) -> str:
+    if "dubious ownership" in why:
+        named = shlex.quote(str(work_tree))
+        return f"if you trust its owner: git config --global --add safe.directory {named}"
+    return _LOCKED if any(lock in why for lock in _LOCKS) else ""
 
 
 def tracked(
@@ -150,6 +160,12 @@ def untracked(repository: Repository, folder: str) -> list[str]:
     return names_in(
         git(repository, "ls-files", "--others", "--exclude-standard", "-z", "--", folder)
     )
+
+
+def left_out(repository: Repository, folder: str) -> list[str]:
+    """Return the tracked names that a sparse checkout leaves out of the work tree."""
+    listing = names_in(git(repository, "ls-files", "-t", "-z", "--", folder))
+    return [name.removeprefix("S ") for name in listing if name.startswith("S ")]
 
 
 def modified(repository: Repository, folder: str, *, for_commit: bool = False) -> list[str]:

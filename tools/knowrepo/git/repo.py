@@ -148,11 +148,14 @@ def _open(folder: Path) -> git.Repo:
     import git
 
     try:
-        return git.Repo(folder, search_parent_directories=True)
+        repo = git.Repo(folder, search_parent_directories=True)
     except (InvalidGitRepositoryError, NoSuchPathError) as error:
         raise NotARepositoryError(
             f"{folder}: not in a git repository", hint="run `git init` there first"
         ) from error
+    if "GIT_DIR" in os.environ:  # of the repository whose hook we run in
+        repo.git.update_environment(GIT_DIR=str(repo.git_dir))
+    return repo
 
 
 def _url(repo: git.Repo, remote: str) -> str:

@@ -18,8 +18,7 @@ from knowrepo.git.layout import Repository
 
 _OID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _RENAMES = ("--find-renames=50%", "-l1000")
-# A file that orders a user's own diffs may not even be there. `-O` does not reach the search
-# for renames of `--follow`.
+# A file that orders a user's own diffs may not even be there.
 _IN_ORDER = ("-c", "diff.orderFile=/dev/null")
 _BY_DAY = "of a day: git rev-list -1 --before=2026-05-31 HEAD"
 
@@ -233,46 +232,91 @@ class Step(NamedTuple):
     merged: bool = False
 
 
-def steps(repository: Repository, path: str) -> list[Step]:
-    """Return the commits of HEAD that changed a file, through renames, newest first."""
+def steps(repository: Repository, path: str, folder: str) -> list[Step]:
+    """Return the commits of HEAD that made a file of ``folder`` what it is, newest first.
+
+    They are followed through renames, on both sides of a merge: `git log --follow` goes
+    on with one name at a time, and loses what the other side did under another name.
+    """
     if not plumbing.has_commits(repository):
         return []
+    here = files(repository, "HEAD", path)
+    walked = list(_walk(repository, path, folder))
+    return _leading_to((path, here.get(path, "")), walked)
+
+
+class _Walked(NamedTuple):
+    """What differs between a commit and one of its parents."""
+
+    commit: Commit
+    parents: int
+    changes: list[Changed]
+
+
+_Place = tuple[str, str]
+"""A path and what is there, a blob oid; '' where nothing is."""
+
+
+def _walk(repository: Repository, path: str, folder: str) -> Iterator[_Walked]:
+    """Yield what each commit did in a folder; of a merge one for each parent that differs."""
     walk = (
-        *_IN_ORDER, "log", "--follow", "--root", "-c", "--raw", "--no-abbrev", "-z", *_RENAMES,
-        "--no-ext-diff", "--no-show-signature", "--no-notes", "--no-relative",
-        "--encoding=UTF-8", f"--format=%x01{_FIELDS}", "HEAD", "--", _from_top(repository, path),
+        *_IN_ORDER, "-c", "log.diffMerges=separate", "log", "--root", "-m", "--raw",
+        "--no-abbrev", "-z", "--no-ext-diff", "--no-show-signature", "--no-notes",
+        "--no-relative", "--encoding=UTF-8", f"--format=%x01{_FIELDS}%x00%P",
     )  # fmt: skip
+    what = ("HEAD", "--", _from_top(repository, folder))
     try:
-        output = plumbing.git(repository, *walk, fetching=False)
-    except KnowError as error:
-        raise lacking(path, error) from error
-    return [
-        step._replace(change=_placed(repository, step.change))
-        for step in _steps(iter(output.split(b"\0")))
-    ]
-
-
-def _steps(fields: Iterator[bytes]) -> Iterator[Step]:
-    commit = None
+        output = plumbing.git(repository, *walk, *_RENAMES, *what, fetching=False)
+    except KnowError:
+        try:  # without the contents only what was renamed as it is can be told
+            output = plumbing.git(repository, *walk, "-M100%", *what, fetching=False)
+        except KnowError as error:
+            raise lacking(path, error) from error
+    fields = iter(output.split(b"\0"))
+    found: _Walked | None = None
     for raw in fields:
         field = raw.strip(b"\n")
         if field.startswith(b"\x01"):
+            if found is not None:
+                yield found
             commit = _read([field[1:], *(next(fields) for _ in range(3))])
-        elif commit and field.startswith(b"::"):
-            yield Step(commit, _combined(field, fields), merged=True)
-        elif commit and field.startswith(b":"):
-            yield Step(commit, _one(field, fields))
+            found = _Walked(commit, len(next(fields).split()), [])
+        elif found is not None and field.startswith(b":"):
+            found.changes.append(_placed(repository, _one(field, fields)))
+    if found is not None:
+        yield found
 
 
-def _combined(head: bytes, fields: Iterator[bytes]) -> Changed:
-    """Read the raw entry of a merge: modes and blobs of all parents, then its own."""
-    words = head.lstrip(b":").decode().split(" ")
-    sides = len(words) // 2
-    path = next(fields).decode("utf-8", "backslashreplace")
-    old, new = words[sides], words[2 * sides - 1]
-    was = old if words[0].startswith("100") else ""
-    is_ = new if words[sides - 1].startswith("100") else ""
-    return Changed(path if was else "", path if is_ else "", was, is_)
+def _leading_to(place: _Place, walked: Sequence[_Walked]) -> list[Step]:
+    """Return the steps by which a file came to a place, in the order in which they were walked."""
+    edges: dict[_Place, dict[str, list[tuple[_Walked, Changed]]]] = {}
+    for one in walked:
+        for change in one.changes:
+            for came, done in _arrivals(change):
+                edges.setdefault(came, {}).setdefault(one.commit.oid, []).append((one, done))
+    found: dict[str, Step] = {}
+    seen, ahead = {place}, [place]
+    while ahead:
+        for oid, arrived in edges.get(ahead.pop(), {}).items():
+            one, first = arrived[0]
+            if len(arrived) < one.parents:
+                continue  # a merge that has it as one of its parents has it: that one tells
+            if all(change.old != change.new for _, change in arrived) or one.parents < 2:
+                found.setdefault(oid, Step(one.commit, first, merged=one.parents > 1))
+            for _, change in arrived:
+                before = (change.old_path or change.path, change.old)
+                if before not in seen:
+                    seen.add(before)
+                    ahead.append(before)
+    return [found[oid] for oid in dict.fromkeys(one.commit.oid for one in walked) if oid in found]
+
+
+def _arrivals(change: Changed) -> Iterator[tuple[_Place, Changed]]:
+    """Yield each place that a change fills or empties, with what was done there."""
+    if change.path:
+        yield (change.path, change.new), change
+    if change.old_path and change.old_path != change.path:
+        yield (change.old_path, ""), change._replace(path="", new="")
 
 
 def dates(repository: Repository, commit: str, folder: str) -> dict[str, str]:

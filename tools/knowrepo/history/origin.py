@@ -7,17 +7,19 @@ name. What git knows of lines is `git.blame`'s business.
 from __future__ import annotations
 
 import posixpath
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from knowrepo.concepts import naming
 from knowrepo.concepts.document import parse
+from knowrepo.errors import KnowError
 from knowrepo.git import blame, history
 from knowrepo.git.layout import Repository
 from knowrepo.git.revisions import Commit
+from knowrepo.history import trace
 from knowrepo.history.statements import Statement, statements
 from knowrepo.history.versions import Version, version
 from knowrepo.sessions.tracked import session_of
@@ -71,7 +73,9 @@ def origins(repository: Repository, name: str) -> Blamed:
 
     It is read as it is in the work tree. Raises KnowError where there is no such concept.
     """
-    path = naming.resolve(repository, name)
+    path = trace.find(repository, name)
+    if not (repository.root / path).exists():
+        raise KnowError(f"{path}: removed", hint=f"`know history {shlex.quote(path)}` says when")
     lines = blame.lines(repository, path)
     data = b"".join(line.text + b"\n" for line in lines)
     document = parse(data)

@@ -60,7 +60,7 @@ def trace(repository: Repository, name: str, *, most: int = 0) -> Trace:
     Raises KnowError where there is no such concept, nor ever was one at that path.
     """
     path = find(repository, name)
-    steps = revisions.steps(repository, path)
+    steps = revisions.steps(repository, path, FOLDER)
     contents = _read(repository, steps[: most or None])
     events = tuple(_events(contents))
     full = repository.root / path
@@ -72,7 +72,7 @@ def trace(repository: Repository, name: str, *, most: int = 0) -> Trace:
     return Trace(
         path, concept.title, events, after if after != path else "",
         tuple(superseded_by(repository, path)),
-        _uncommitted(path, contents[0].new if contents else None, data),
+        _uncommitted(path, _committed(repository, path), data),
         history.is_shallow(repository),
     )  # fmt: skip
 
@@ -94,7 +94,7 @@ def _was_there(repository: Repository, path: str) -> bool:
     parts = PurePosixPath(path).parts
     if not is_concept_path(path) or ".." in parts or "\0" in path:
         return False
-    return bool(revisions.steps(repository, path))
+    return bool(revisions.steps(repository, path, FOLDER))
 
 
 class _Read(NamedTuple):
@@ -146,6 +146,14 @@ def _kind(step: Step) -> str:
     if not before:
         return "added"
     return "renamed" if before != after else "changed"
+
+
+def _committed(repository: Repository, path: str) -> bytes | None:
+    """Return what HEAD has at a path; a merge may have brought it though no commit of ours did."""
+    if not plumbing.has_commits(repository):
+        return None
+    oids = list(revisions.files(repository, "HEAD", path).values())
+    return next(partial.blobs(repository, oids), None)
 
 
 def _uncommitted(path: str, committed: bytes | None, data: bytes | None) -> tuple[str, ...]:

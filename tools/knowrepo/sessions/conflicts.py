@@ -1,8 +1,9 @@
 """Archived sessions that a merge left in conflict: telling them.
 
-Owns what counts as a conflict: git's index has the session in several stages, or
-its file holds the markers of a merge that went line by line. Until a person has
-decided, nobody writes to such a session or indexes it; `joining` joins its sides.
+Owns what counts as a conflict: git's index has the session in several stages, or the
+note of its project, or a file of it holds the markers of a merge that went line by
+line. Until a person has decided, nobody writes to such a session or indexes it;
+`joining` joins its sides.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from knowrepo.errors import KnowError
 from knowrepo.git import plumbing
 from knowrepo.git.layout import Repository
 from knowrepo.sessions import store
+from knowrepo.sessions.origin import ORIGIN
 from knowrepo.sessions.store import SessionName
 from knowrepo.sessions.tracked import session_of
 
@@ -64,7 +66,7 @@ def _by_session(repository: Repository, paths: Iterable[str]) -> dict[SessionNam
     found: dict[SessionName, list[str]] = {}
     for path in paths:
         name = session_of(repository, repository.root / path)
-        if name is not None and path.endswith(store.SUFFIX):
+        if name is not None and path.endswith((store.SUFFIX, ORIGIN)):
             found.setdefault(name, []).append(path)
     return found
 

@@ -14,11 +14,11 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import IO
 
-from knowrepo.config import load_repository_config
+from knowrepo.config import load_repository_config, write_atomically
 from knowrepo.errors import KnowError
 from knowrepo.git import plumbing
 from knowrepo.git.layout import Repository
-from knowrepo.sessions import store
+from knowrepo.sessions import origin, store
 from knowrepo.sessions.conflicts import BASE, MIDDLE, OURS, THEIRS, marker_line
 from knowrepo.sessions.forget import forget, is_forgotten, tombstone
 from knowrepo.sessions.lines import parse_object, read_lines
@@ -45,14 +45,17 @@ def resolve(repository: Repository, name: SessionName, scratch: Path, part_bytes
         return _forget(repository, name)
     first = repository.inside(name.path(repository.sessions))
     reader = _reader(name.agent, str(name))
+    folder = first.parent.relative_to(repository.root).as_posix()
     entries = [
         entry
-        for entry in plumbing.entries(
-            repository, first.parent.relative_to(repository.root).as_posix()
-        )
+        for entry in plumbing.entries(repository, folder)
         if session_of(repository, repository.root / entry.path) == name
     ]
+    notes = _settle_note(repository, origin.path_of(repository.sessions, name), entries)
+    entries = [entry for entry in entries if entry.path.endswith(store.SUFFIX)]
     sides = list(_sides(repository, first, entries, scratch))
+    if notes and not sides:
+        return notes
     if len(sides) == 2:
         redactor = redactor_for(repository.root)
         content = merge(sides[0], sides[1], reader, scratch, redactor)
@@ -64,7 +67,21 @@ def resolve(repository: Repository, name: SessionName, scratch: Path, part_bytes
         raise KnowError(f"{name}: not in conflict")
     publish(content, first, repository.locks / PUBLISHING, most=part_bytes)
     files = [path.relative_to(repository.root).as_posix() for path in store.every_part(first)]
-    return sorted({*files, *(entry.path for entry in entries)})
+    return sorted({*files, *notes, *(entry.path for entry in entries)})
+
+
+def _settle_note(repository: Repository, path: Path, entries: list[plumbing.Entry]) -> list[str]:
+    """Write what both sides noted of a session's project, where that is in conflict."""
+    inside = path.relative_to(repository.root).as_posix()
+    oids = [entry.oid for entry in entries if entry.path == inside and entry.stage in (2, 3)]
+    versions = [data or b"" for data in plumbing.blobs(repository, oids)]
+    if not versions and store.is_file(path) and marker_line(path):
+        versions = [path.read_bytes()]
+    if not versions:
+        return []
+    keeping = origin.merged(*versions) or versions[0]
+    write_atomically(repository.inside(path), keeping, aside=repository.locks)
+    return [inside]
 
 
 def _forget(repository: Repository, name: SessionName) -> list[str]:

@@ -104,5 +104,15 @@ def read(data: bytes) -> Origin | None:
     return Origin(_one_line(name)[:_LONGEST_NAME], _one_line(identity))
 
 
+def merged(*versions: bytes) -> bytes:
+    """Return what several versions of a note come to; nothing where none of them says a project.
+
+    A version may hold the markers of a merge. Of two projects one is kept, in every
+    clone the same: nobody could decide it by reading.
+    """
+    lines = (line for version in versions for line in version.splitlines(keepends=True))
+    return min((line for line in lines if read(line) is not None), default=b"")
+
+
 def _one_line(text: str) -> str:
     return " ".join(text.encode("utf-8", "replace").decode().split())

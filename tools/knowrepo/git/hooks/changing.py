@@ -94,8 +94,6 @@ def _to_install(repository: Repository, where: place.Place, stage: str, ids: set
     told = ", ".join(looking.ids_of(stage, ids))
     if told and runs_pre_commit and stage not in _MORE:
         return _leave(stage, main, found, told)
-    if told and stage == "pre-commit" and found is None and others.pre_commit_is_installed():
-        return Step(stage, "leave to pre-commit", main, "`pre-commit install` has it run")
     if found is not None and (found[0] == main or runs_pre_commit):
         return _renew(repository, stage, *found)
     target = main.with_name(f"{stage}.legacy") if runs_pre_commit else main

@@ -8,8 +8,6 @@ mean is their programs' business. Nothing is run.
 from __future__ import annotations
 
 import re
-import shutil
-from importlib.util import find_spec
 from pathlib import Path
 
 from knowrepo.git.layout import Repository
@@ -57,8 +55,3 @@ def configured_ids(repository: Repository) -> set[str] | None:
     except OSError:
         return None
     return set(re.findall(r"^\s*(?:-\s+)?id:\s*[\"']?(know-[a-z]+)", text, re.MULTILINE))
-
-
-def pre_commit_is_installed() -> bool:
-    """Say whether pre-commit could be run by this user."""
-    return shutil.which("pre-commit") is not None or find_spec("pre_commit") is not None

@@ -41,6 +41,16 @@ if [ -d "$dir/rebase-merge" ] || [ -d "$dir/rebase-apply" ]; then
     exit $code
 fi
 """
+# The ids are those of `looking`, found as `others.configured_ids` finds them.
+_ONE_GATE = """\
+# pre-commit, installed later, keeps this hook as its `.legacy`: where it checks, once is enough.
+case $0 in
+*.legacy)
+    grep -Eq '^[[:space:]]*(-[[:space:]]+)?id:[[:space:]]*.?know-(commit|check|tags|scan)' \\
+        .pre-commit-config.yaml 2>/dev/null && exit 0
+    ;;
+esac
+"""
 _EACH = """\
 [ -x {program} ] && [ -f {package} ] || exit $code
 {first}for root in {roots}; do
@@ -112,7 +122,7 @@ def text(hook: Hook) -> bytes:
         "before": shlex.quote(hook.before),
         "program": shlex.quote(hook.command[0]),
         "package": shlex.quote(hook.package),
-        "first": _REBASING if rebasing else "",
+        "first": _REBASING if rebasing else _ONE_GATE if hook.stage == "pre-commit" else "",
         "roots": shlex.join(f"./{root}" if root != "." else "." for root in hook.roots),
         "work": _WORK.get(hook.stage, _INDEX).replace("{command}", command),
     }
