@@ -285,7 +285,7 @@ def test_forgetting_takes_all_that_belongs_to_a_session(know, places, repository
     know("archive", "--all", "--commit")
     know("index")
     assert "why" in know("recall", "why").out
-    assert know("forget", SESSION[:8]).code == 1  # nobody to ask
+    assert know("forget", SESSION[:8]).code == 2  # nobody to ask
     result = know("forget", SESSION[:8], "--yes")
     assert result.out.startswith(f"claude/{SESSION}: forgotten; 2 files")
     assert f"--path 'sessions/claude/{SESSION}.jsonl'" in result.err

@@ -161,6 +161,21 @@ def test_without_a_terminal_nothing_is_asked_and_the_command_is_printed(
     assert list((project / "sessions").rglob("*.jsonl")) == []
 
 
+def test_only_the_transcripts_of_the_project_at_hand_are_counted(
+    project, own_environment, tmp_path, capsys
+):
+    other = tmp_path / "other"
+    for one in (project, other):
+        git(tmp_path, "init", "-q", str(one))
+        folder = agents_folder(own_environment, one)
+        transcript(folder, [user("hello", 1, cwd=str(one.resolve()))])
+    assert main(["init"]) == 0
+    assert main(["archive", "--all"]) == 0
+    capsys.readouterr()
+    assert main(["init", "--project", str(other)]) == 0
+    assert f"1 transcript of {other.resolve()} found" in capsys.readouterr().err
+
+
 def test_a_folder_that_is_no_project_is_not_mapped(tmp_path, monkeypatch):
     memory = tmp_path / "memory"
     memory.mkdir()

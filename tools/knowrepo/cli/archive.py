@@ -237,15 +237,16 @@ def _warn_of_unknown(here: Repository) -> None:
             say(f"{path}: know has no setting {keys}{hint}")
 
 
-def projects_of(here: Repository) -> Projects:
-    """Return which projects' sessions belong in a repository."""
+def projects_of(here: Repository, *, only: str = "") -> Projects:
+    """Return which projects' sessions belong in a repository; of ``only`` that identity."""
     from knowrepo.config import load_repository_config, load_user_config
     from knowrepo.sessions.discover import worked_in
     from knowrepo.sessions.projects import Projects
 
     config = load_user_config()
     exclude = (*config.exclude, *load_repository_config(here.root).exclude)
-    return Projects(config.projects, here.root, exclude=exclude, known=worked_in)
+    wanted = [one for one in config.projects if not only or one.identity == only]
+    return Projects(wanted, here.root, exclude=exclude, known=worked_in)
 
 
 def run(

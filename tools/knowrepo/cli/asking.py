@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from knowrepo.cli.common import say
-from knowrepo.errors import KnowError
+from knowrepo.errors import UsageError
 from knowrepo.units import count
 
 if TYPE_CHECKING:
@@ -53,6 +53,6 @@ def in_words(estimate: Estimate) -> str:
 
 def _confirm() -> None:
     if not sys.stdin.isatty():
-        raise KnowError("nobody to ask whether the language model may be", hint="pass --yes")
+        raise UsageError("nobody to ask whether the language model may be", hint="pass --yes")
     if not typer.confirm("Ask it?", err=True):
         raise typer.Exit(1)

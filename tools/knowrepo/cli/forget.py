@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from knowrepo.cli.common import RepoOption, repository, say, show
-from knowrepo.errors import KnowError
+from knowrepo.errors import KnowError, UsageError
 from knowrepo.units import count
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _confirm(name: str) -> None:
     import sys
 
     if not sys.stdin.isatty():
-        raise KnowError(f"{name}: nobody to ask whether to forget it", hint="pass --yes")
+        raise UsageError(f"{name}: nobody to ask whether to forget it", hint="pass --yes")
     if not typer.confirm(f"Forget {name}, with all that belongs to it?", err=True):
         raise typer.Exit(1)
 

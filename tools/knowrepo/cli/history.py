@@ -24,7 +24,7 @@ def history(
         ),
     ],
     most: Annotated[
-        int, typer.Option("-n", "--max-count", metavar="N", min=0, help="Commits at most.")
+        int, typer.Option("-n", "--max-count", metavar="N", min=0, help="At most; 0 for all.")
     ] = 0,
     as_json: JsonOption = False,
     repo: RepoOption = None,

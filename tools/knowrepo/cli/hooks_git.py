@@ -133,9 +133,9 @@ def _of_background(runs: dict[str, Any]) -> list[str]:
     elif runs["asked"]:
         told.append("  a background run is asked for, and about to begin")
     last, bad = runs["last"], runs["last_error"]
-    if last is None:
+    if last is None and not told:
         told.append("  no background run yet")
-    else:
+    elif last is not None:
         counts = ", ".join(f"{number} {name}" for name, number in last["what"].items())
         told.append(
             f"  last background run: {last['time']}, {last['outcome']}"

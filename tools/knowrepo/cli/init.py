@@ -13,6 +13,7 @@ from knowrepo.units import count
 
 if TYPE_CHECKING:
     from knowrepo.git.layout import Repository
+    from knowrepo.git.repo import ProjectIdentity
 
 AGENTS_LINE = (
     "Before you answer from memory or search the code for why something is as it is, run"
@@ -90,6 +91,7 @@ def init(
     \b
     Examples:
       know init
+      know init --project ~/code/app
       know init ~/memory --archive
       know init --no-archive --no-default
     """
@@ -111,7 +113,7 @@ def init(
     _map(here, identity.identity, identity.path, default=default)
     show("recalls are noted on this machine only: `know recall --log` shows them, --clear-log")
     show("removes them, KNOW_RECALL_LOG=0 notes none")
-    _offer_archive(here, identity.path, archive)
+    _offer_archive(here, identity, archive)
     show(f"\nNext, in {here.work_tree}: git add -A, commit, and `pre-commit install` to have")
     show("commits checked (`know hooks install --git` does without pre-commit).")
     show("Every other clone needs `know init` and one of these two once.")
@@ -208,11 +210,11 @@ def _unreadable(error: OSError) -> None:
     say(f"{error.filename}: {error.strerror}")
 
 
-def _offer_archive(here: Repository, project: Path, archive: bool | None) -> None:
+def _offer_archive(here: Repository, mapped: ProjectIdentity, archive: bool | None) -> None:
     from knowrepo.cli.archive import projects_of, run
     from knowrepo.sessions import sweep
 
-    projects = projects_of(here)
+    project, projects = mapped.path, projects_of(here, only=mapped.identity)
     found = list(sweep.belonging(sweep.sources(projects, _unreadable), projects))
     if not found:
         show(f"no transcripts of {project} found")
@@ -224,6 +226,8 @@ def _offer_archive(here: Repository, project: Path, archive: bool | None) -> Non
     if archive:
         run(here, found, projects, quiet=False)
     else:
-        say(f"{count(len(found), 'transcript')} of {project} not archived; agents delete theirs:")
+        # Which of them are archived already, only reading them all would tell.
+        say(f"{count(len(found), 'transcript')} of {project} found; agents delete theirs after")
+        say("some weeks. What is not archived yet, this archives:")
         inside = here.root in (Path.cwd(), *Path.cwd().parents)
         say("    know archive --all" + ("" if inside else f" --repo '{here.root}'"))

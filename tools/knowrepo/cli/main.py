@@ -21,7 +21,7 @@ PARTS: Parts = {
     "To begin": {
         "init": ("init:init", "Make a git repository a knowledge repository, and map projects."),
         "hooks": ("hooks:app", "Have agents note their sessions, and git run our checks."),
-        "model": ("model:app", "Fetch the local embedding model, or say where it is."),
+        "model": ("model:app", "Fetch, list and choose the models that embed and rerank."),
     },
     "Looking up": {
         "recall": ("recall:recall", "Look something up in concepts and sessions."),
@@ -45,7 +45,7 @@ PARTS: Parts = {
         "sessions": ("sessions:sessions", "List the archived sessions, the newest first."),
         "export": ("export:export", "Write one session as a page to read, or as data."),
         "scan": ("scan:scan", "Find secrets in what is archived and written already."),
-        "merge": ("merge:merge", "Join both sides of sessions that git has in conflict."),
+        "merge": ("merge:merge", "Settle what a merge left in conflict and nobody must decide."),
         "forget": ("forget:forget", "Take a session out of the archive, for good."),
     },
     "Writing concepts": {

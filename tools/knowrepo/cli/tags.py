@@ -48,8 +48,14 @@ def build(repo: RepoOption = None) -> None:
 
 @app.command("check")
 def check(repo: RepoOption = None) -> None:
-    """Say whether the generated files are up to date and tracked; writes nothing."""
+    """Say whether the generated files are up to date and tracked; writes nothing.
 
+    Exits with 1 where they are not.
+
+    \b
+    Examples:
+      know tags check
+    """
     from knowrepo.concepts import bundle
 
     wrong = [file for file in bundle.generated_files(repository(repo)) if file.is_wrong]
