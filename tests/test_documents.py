@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
 
 from helpers import git, make_repository, transcript, user
 from knowrepo import __version__
+from knowrepo.cli import merge_hooks
 from knowrepo.cli.group import load
-from knowrepo.cli.main import PARTS, main
+from knowrepo.cli.main import PARTS, app, main
 from knowrepo.concepts import bundle
 from knowrepo.concepts.checking import validate
 from knowrepo.git.layout import repository_at
@@ -37,6 +41,89 @@ def commands() -> Iterator[tuple[str, object]]:
                 yield f"{name} {info.name}", info.callback
         else:
             yield name, what
+
+
+def parser(words: list[str]) -> tuple[Any, Any, list[str]]:
+    """Return the command that ``words`` name, its context, and what they pass to it."""
+    command, rest = typer.main.get_command(app), list(words)
+    context = command.context_class(command, info_name="know")
+    while hasattr(command, "commands") and rest and not rest[0].startswith("-"):
+        name = rest.pop(0)
+        found = command.get_command(context, name)
+        assert found is not None, f"no command `{name}` in `know {shlex.join(words)}`"
+        command = found
+        context = command.context_class(command, info_name=name, parent=context)
+    return command, context, rest
+
+
+def spoken(line: str) -> Iterator[list[str]]:
+    """Yield what follows each `know` of a line of a shell, without comments."""
+    lexer = shlex.shlex(line, posix=True, punctuation_chars="();<>|&")
+    lexer.whitespace_split = True
+    words = list(lexer)
+    while "know" in words:
+        words = words[words.index("know") + 1 :]
+        end = next((at for at, word in enumerate(words) if re.fullmatch(r"[;<>|&]+", word)), None)
+        if words[:end]:
+            yield words[:end]
+
+
+def lines_of_shells() -> Iterator[tuple[str, str]]:
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        for kind, block in re.findall(r"^ *```(\w+)\n(.*?)^ *```", text, re.MULTILINE | re.DOTALL):
+            for line in block.splitlines():
+                start = {"console": r"\$ know ", "yaml": r"- run: know "}.get(kind, r"know ")
+                if re.match(rf"\s*{start}", line) or (kind == "sh" and re.search(r"\bknow ", line)):
+                    yield page.name, re.sub(r"^\s*(\$|- run:) ", "", line)
+
+
+@pytest.mark.parametrize(("page", "line"), lines_of_shells())
+def test_every_command_line_of_the_pages_is_understood(page, line):
+    for words in spoken(line):
+        command, _, rest = parser(words)
+        command.make_context("know", rest)  # fails as the program would
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_what_the_pages_quote_of_commands_and_options_exists(page):
+    prose = re.sub(r"^ *```.*?^ *```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    for quoted in re.findall(r"`know ([a-z][^`]*)`", prose):
+        words = re.sub(r"[\[\]…]", "", quoted).split()
+        if words[0] == "hook" and len(words) > 1 and merge_hooks.asked(words):
+            continue  # what git calls when it merges knows no options
+        _, context, rest = parser(words)
+        there = {option for param in context.command.params for option in param.opts}
+        there |= {option for param in context.command.params for option in param.secondary_opts}
+        used = {word for word in rest if re.fullmatch(r"--?[a-z][a-z-]*", word)}
+        assert used <= there | {"--help"}, quoted
+
+
+@pytest.mark.parametrize("name", [name for name, _ in commands()])
+def test_every_help_has_examples_and_they_are_understood(name, capsys):
+    assert main([*name.split(), "--help"]) == 0
+    told = capsys.readouterr().out.partition("Examples:\n")[2].partition("\n\n")[0]
+    ours = [words for line in told.splitlines() for words in spoken(line)]
+    assert any(words[: len(name.split())] == name.split() for words in ours)
+    for words in ours:
+        command, _, rest = parser(words)
+        command.make_context("know", rest)
+
+
+@pytest.mark.parametrize("name", [name for name, _ in commands()])
+def test_every_option_of_a_command_is_in_the_table(name):
+    row = next(line for line in COMMANDS.splitlines() if line.startswith(f"| `know {name}"))
+    command, _, _ = parser(name.split())
+    for param in command.params:
+        names = {*param.opts, *param.secondary_opts}
+        if param.param_type_name == "option" and not names & {"--help", "--repo", "--quiet"}:
+            assert any(re.search(rf"`{option}[ `]", row) for option in names), names
+
+
+def test_every_variable_of_the_table_is_read():
+    code = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tools").rglob("*.py"))
+    table = COMMANDS.partition("## Variables")[2]
+    assert set(re.findall(r"`(KNOW_\w+)`", table)) == set(re.findall(r"\bKNOW_[A-Z_]+\b", code))
 
 
 @pytest.mark.parametrize("name", [name for name, _ in commands()])
@@ -134,12 +221,32 @@ def test_help_names_things_by_what_they_mean_and_fits_a_terminal(name, capsys, m
         assert re.fullmatch(r"[A-Z \[\]{}.]+", argument), argument
 
 
-def test_every_module_of_the_archive_has_a_place_among_the_rooms():
-    rooms = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    for path in (ROOT / "tools/knowrepo/sessions").iterdir():
-        name = f"{path.name}/" if path.is_dir() else path.stem
-        if not name.startswith("__"):
-            assert f"`{name}`" in rooms, name
+def rooms() -> list[Path]:
+    return sorted(path.parent for path in (ROOT / "tools/knowrepo").rglob("__init__.py"))
+
+
+def test_every_folder_is_a_room_of_which_contributing_says_what_belongs_there():
+    table = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    package = ROOT / "tools/knowrepo"
+    told = {f"{room.relative_to(package).as_posix()}/" for room in rooms() if room != package}
+    told |= {path.name for path in package.glob("*.py") if not path.stem.startswith("__")}
+    for name in told:
+        assert f"`{name}`" in table, name
+    for name in re.findall(r"^\| `([a-z/]+(?:\.py)?)`", table, re.MULTILINE):
+        if name.endswith(("/", ".py")):
+            assert (package / name).exists(), name
+
+
+@pytest.mark.parametrize("room", rooms()[1:], ids=lambda room: room.name)
+def test_every_module_is_named_among_those_of_its_room(room):
+    said = ast.get_docstring(ast.parse((room / "__init__.py").read_text(encoding="utf-8")))
+    if re.search("(?i)one module an? ", said):
+        return  # their names say it
+    for path in room.iterdir():
+        if (path.suffix == ".py" or (path / "__init__.py").exists()) and path.stem[:2] != "__":
+            assert f"`{path.stem}`" in said, path
+    for name in re.findall(r"^- `(\w+)`", said, re.MULTILINE):
+        assert (room / f"{name}.py").exists() or (room / name).is_dir(), name
 
 
 def test_every_agent_that_is_read_is_in_the_documents():

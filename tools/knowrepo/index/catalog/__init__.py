@@ -1,11 +1,16 @@
 """The catalog: every document, name, term and chunk of a work tree, in one SQLite file.
 
-Owns SQLite: the schema (`schema`), in which file a catalog lies (`files`), how it
-is opened and changed as a whole (`opening`; `idle`: what is kept open between two
-recalls), the statements that ask (`queries`;
-of front matter `front_matter` and `postings`) and those that change (`store`), the
-words of chunks in FTS5 (`words`) or, where SQLite has none, in a table that is
-read through (`scan`). In WAL mode readers never wait for the one writer and always
+Owns SQLite:
+- `schema`, `rows`: the tables, and what comes out of them
+- `files`: in which file a catalog lies; `opening`: opened, and changed as a whole
+- `idle`: what is kept open between two recalls
+- `queries`: what asks; `conditions`: a filter in SQL; `ids`: how things are called
+- `front_matter`, `postings`: who bears a name or holds a term
+- `store`, `chunks`: what changes it
+- `words`: the words of chunks in FTS5; `scan`: in a table that is read through
+- `health`: whether one is whole; `whole`: the tables as they are, for others
+
+In WAL mode readers never wait for the one writer and always
 see a whole state. The catalog is derived: another schema, analyser, chunk rule or
 kind of words has a file of its own, and a damaged one is thrown away and built anew.
 What to put in is `index.build`'s business, what to make of an answer is `recall`'s.

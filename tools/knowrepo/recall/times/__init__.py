@@ -9,6 +9,11 @@ No library does this: the one that reads most languages takes seconds for its
 first query and many milliseconds for each, and reads `may` and `3.11.7` as
 dates. A recall pays for what it imports and compiles, so patterns are compiled
 for scripts without spaces only.
+
+- `periods`, `phrases`: the days that a query means, and its phrases of time
+- `amounts`: what counts days from today; `spans`: days from and to
+- `names`: of months, weekdays, seasons; `vocabulary`: in which languages
+- `unspaced`: Chinese and Japanese; `events`: `before the migration`
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""One session as a page to read (Markdown, HTML) or as data (JSON lines)."""
+"""One session as a page to read (Markdown, HTML) or as data (JSON lines).
+
+- `page`: what a page shows; `text`: made safe and short enough
+- `markdown`, `html`, `jsonl`: the formats; `prose`: agents' Markdown as HTML
+"""
 
 from __future__ import annotations
 

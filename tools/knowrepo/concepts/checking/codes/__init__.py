@@ -1,7 +1,7 @@
 """The codes of findings: stable names, severities, and what is said of each.
 
-Owns the table and nothing else; the rules that find are elsewhere. 1xx is what
-makes a bundle non-conformant (S11 of the spec, and nothing beyond its three
+One module a subject. Owns the table and nothing else; the rules that find are
+elsewhere. 1xx is what makes a bundle non-conformant (S11 of the spec, and nothing beyond its three
 rules), 2xx is everything else about a bundle, KNOW3xx is about our own files. A
 code is never given another meaning, and none is used again.
 """

@@ -1,1 +1,1 @@
-"""The rules of a check, by subject: each a function that yields findings."""
+"""The rules of a check, one module a subject: each rule a function that yields findings."""
