@@ -154,6 +154,10 @@ def test_every_command_explains_itself():
         assert callback.__doc__, name
 
 
+def test_the_readme_stays_short():
+    assert len(README.splitlines()) < 130
+
+
 def test_every_page_is_in_the_readme():
     for page in PAGES[2:]:
         assert f"](docs/{page.name})" in README
