@@ -78,7 +78,7 @@ def lines_of_shells() -> Iterator[tuple[str, str]]:
                     yield page.name, re.sub(r"^\s*(\$|- run:) ", "", line)
 
 
-@pytest.mark.parametrize(("page", "line"), lines_of_shells())
+@pytest.mark.parametrize(("page", "line"), list(lines_of_shells()))
 def test_every_command_line_of_the_pages_is_understood(page, line):
     for words in spoken(line):
         command, _, rest = parser(words)
