@@ -89,6 +89,10 @@ def test_a_concept_is_named_by_path_id_or_file_name():
     assert "a/one, b/one" in error.value.hint
 
 
+def test_a_concept_is_named_by_its_title_in_any_case():
+    assert titled("Two stores", "One store").find("two STORES") == "n0"
+
+
 def titled(*titles: str) -> Graph:
     nodes = tuple(Node(f"n{i}", "X", title, (), "deprecated") for i, title in enumerate(titles))
     return Graph(nodes, (Edge("n0", "n1", "superseded_by"),))

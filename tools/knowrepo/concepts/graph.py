@@ -83,16 +83,21 @@ class Graph:
         return self.only(lambda node: node.id in reached)
 
     def find(self, named: str) -> str:
-        """Return the id of the concept that a path or an id names; raises KnowError for none."""
+        """Return the id of the concept that a path, id or title names, or raise KnowError."""
         ids = {node.id for node in self.nodes}
         name = posixpath.normpath(named.replace("\\", "/"))
         whole = concept_id(name)
         if whole in ids:
             return whole
-        ends = sorted(one for one in ids if one.endswith(f"/{whole}"))
+        title = named.casefold()
+        ends = sorted(
+            node.id
+            for node in self.nodes
+            if node.id.endswith(f"/{whole}") or node.title.casefold() == title
+        )
         if len(ends) == 1:
             return ends[0]
-        hint = f"it may be {', '.join(ends[:5])}" if ends else "name it by its path"
+        hint = f"it may be {', '.join(ends[:5])}" if ends else "name it by path, id or title"
         raise KnowError(f"--from {named}: no such concept", hint=hint)
 
 
