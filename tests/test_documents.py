@@ -78,6 +78,11 @@ def lines_of_shells() -> Iterator[tuple[str, str]]:
                     yield page.name, re.sub(r"^\s*(\$|- run:) ", "", line)
 
 
+def test_the_command_lines_of_the_pages_are_found():
+    assert {page for page, _ in lines_of_shells()} > {"README.md", "git.md", "recall.md"}
+    assert len(list(lines_of_shells())) > 60
+
+
 @pytest.mark.parametrize(("page", "line"), list(lines_of_shells()))
 def test_every_command_line_of_the_pages_is_understood(page, line):
     for words in spoken(line):

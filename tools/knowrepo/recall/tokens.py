@@ -15,7 +15,7 @@ from knowrepo.index.languages import may_be_foreign
 
 _RUN = re.compile(r"(?P<word>[A-Za-z\u00c0-\u024f]+)|(?P<digits>[0-9]+)|(?P<sign>[!-~])|[^\s]")
 # Fitted to the tokenizer of the default model on prose, code, transcripts and Chinese, so
-# that the sum over a few thousand characters is not below its count (README, `--budget`).
+# that the sum over a few thousand characters is not below its count (docs/recall.md).
 _A_WORD, _A_LETTER, _A_LETTER_BEYOND, _USUAL = 0.78, 0.083, 0.42, 7
 _A_NUMBER, _A_DIGIT, _A_SIGN, _ANOTHER = 0.52, 0.68, 1.15, 1.09
 _FOREIGN = 1.4  # a vocabulary is of English first: words of other languages are in more pieces
