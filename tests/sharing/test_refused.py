@@ -12,7 +12,7 @@ from machines import FINGERPRINT, REFS, declining, planted, refs, rows
 from helpers import concept, git, unprivileged, write
 from knowrepo.git import plumbing, remotes
 from knowrepo.index.vectors import Packed
-from knowrepo.sharing import objects, pack
+from knowrepo.sharing import objects, pack, tables
 from knowrepo.sharing.objects import name_of
 
 GOOD = pack.encode(FINGERPRINT, rows("a", "b"))
@@ -32,10 +32,13 @@ def refused(machine) -> str:
     assert result.code == 1
     assert "1 vector pulled" in result.out
     assert len(machine.store.hashes()) == 1
-    (line,) = result.err.splitlines()
-    assert line.startswith(f"origin: {REFS}/")
+    line, hint = result.err.splitlines()
+    ref = line.split(": ")[1]
+    assert ref.startswith(f"{REFS}/")
+    assert line.startswith(f"origin: {ref}: refused: ")
     assert line.endswith("; nothing of it is used")
-    assert "pushed" in machine.know("sync", "push").out  # the others may still be shared
+    assert hint == f"  `git push origin --delete {ref}` removes it there, if you may"
+    assert "pushed" in machine.done("sync", "push").out  # the others may still be shared
     return line
 
 
@@ -57,7 +60,7 @@ def test_a_pack_with_other_bytes_than_it_should_have_is_refused(one, other, data
     result = other.know("sync", "pull")
     assert result.code == 1
     assert why in result.err
-    assert len(result.err.splitlines()) == 1
+    assert len(result.err.splitlines()) == 2
     assert len(other.store.hashes()) == 1
 
 
@@ -171,6 +174,121 @@ def test_a_pack_that_is_too_large_is_refused_by_the_size_that_git_tells(one, oth
     planted(one, GOOD)
     monkeypatch.setattr(objects, "READ_BYTES", len(GOOD) - 1)
     assert f"its blob is too large ({len(GOOD)} bytes)" in refused(other)
+
+
+def fetched(machine) -> list[str]:
+    """Pull, and return the refs that were asked for."""
+    trace = machine.root / ".git" / "trace"
+    trace.unlink(missing_ok=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GIT_TRACE", str(trace))
+        machine.done("sync", "pull")
+    lines = [line for line in trace.read_text().splitlines() if "built-in: git fetch" in line]
+    return [word for line in lines for word in line.split() if word.startswith(REFS)]
+
+
+BAD = b"#!/bin/sh\necho hello\n"
+
+
+def test_what_was_refused_is_told_once_and_then_neither_fetched_nor_in_the_way(one, other):
+    planted(one, BAD)
+    refused(other)
+    one.concept("b")
+    one.share()
+    assert len(fetched(other)) == 1  # the good one, which is new
+    result = other.done("sync", "pull")
+    assert result.err == (
+        "origin: 1 pack refused before and passed over; `know sync status` says why,"
+        " `--recheck` looks again\n"
+    )
+    assert other.done("sync", "pull", "--quiet").err == ""
+    assert len(other.store.hashes()) == 2
+    told = other.done("sync", "status").out
+    assert f"refused    {REFS}/{name_of(BAD)}: it is no vector pack" in told
+    assert "never looked at" not in told
+
+
+def test_what_was_refused_can_be_looked_at_again(one, other):
+    planted(one, BAD)
+    refused(other)
+    other.done("sync", "status", "--recheck")  # changes nothing
+    other.done("sync", "pull", "--recheck", "--dry-run")
+    other.done("sync", "pull")
+    assert other.know("sync", "pull", "--recheck").code == 1
+    git(one.root, "push", "-q", "origin", "--delete", f"{REFS}/{name_of(BAD)}")
+    assert other.done("sync", "pull").err == ""
+    assert not list(other.repository.common_dir.glob("know/sharing/**/*.refused"))
+
+
+def test_another_version_of_know_looks_at_what_this_one_refuses(one, other, monkeypatch):
+    planted(one, BAD)
+    refused(other)
+    monkeypatch.setattr("knowrepo.__version__", "99.0")
+    assert other.know("sync", "pull").code == 1
+
+
+def test_a_good_pack_under_a_name_that_was_refused_is_taken(one, other, remote):
+    planted(one, BAD, name=name_of(GOOD))
+    refused(other)
+    git(one.root, "push", "-q", "origin", "--delete", f"{REFS}/{name_of(GOOD)}")
+    planted(one, GOOD)
+    assert "2 vectors pulled" in other.done("sync", "pull").out
+
+
+def test_many_packs_that_are_refused_are_told_in_a_few_lines(one, other):
+    planted(one, *(BAD + bytes([number]) for number in range(30)))
+    result = other.know("sync", "pull")
+    assert result.code == 1
+    assert "1 vector pulled" in result.out
+    told = result.err.splitlines()
+    assert len(told) == 7
+    assert "25 more are refused" in told[5]
+
+
+def test_a_push_names_what_it_refuses_and_does_not_fail_of_it(one, other):
+    planted(one, BAD)
+    other.concept("b")
+    git(other.root, "push", "-q", "origin", "main")
+    other.done("index")
+    result = other.done("sync", "push")
+    assert "1 vector pushed" in result.out
+    assert "refused: it is no vector pack" in result.err
+
+
+def test_a_pack_that_is_too_large_is_never_brought_as_a_whole(one, other, monkeypatch):
+    noise = np.random.default_rng(1).bytes(3_000_000)
+    planted(one, *(pack.encode(FINGERPRINT, rows(f"text {n}")) for n in range(5)), noise)
+    monkeypatch.setattr(pack, "READ_BYTES", 100_000)
+    result = other.know("sync", "pull")
+    assert result.code == 1
+    assert "6 vectors pulled" in result.out
+    assert f"{name_of(noise)}: refused: git does not take it (origin: " in result.err
+    assert "File too large" in result.err
+    here = sum(path.stat().st_size for path in other.root.rglob(".git/objects/**/*"))
+    assert here < 1_000_000
+    assert name_of(noise) not in " ".join(fetched(other))
+
+
+def test_a_pack_of_other_dimensions_does_not_decide_what_the_others_must_have(
+    one, another, monkeypatch
+):
+    monkeypatch.setattr("knowrepo.index.models.current", lambda: None)
+    made = tables.described(None)
+    fingerprint, table = next((f, t) for f, t in made.items() if t.dimension == 384)
+    digests, parts = rows("x").digests, rows("x").parts
+
+    def of(dimension: int) -> bytes:
+        vectors = np.zeros((1, dimension), np.float16)
+        vectors[0, 0] = 1
+        return pack.encode(fingerprint, Packed(digests, parts, vectors))
+
+    for dimension in (8, 16, 384):
+        made_one = objects.write(one.repository, fingerprint, of(dimension))
+        git(one.root, "push", "-q", "origin", f"{made_one.commit}:{made_one.ref}")
+    result = another().know("sync", "pull")
+    assert f"{table.name}: 1 vector pulled" in result.out
+    assert "its vectors have 8 numbers, not 384" in result.err
+    assert "its vectors have 16 numbers, not 384" in result.err
 
 
 def test_a_hook_that_declines_is_told_and_what_to_do(one, remote):

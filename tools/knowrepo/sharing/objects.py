@@ -106,7 +106,7 @@ def _size(repository: Repository, oid: str, kind: str, most: int) -> None:
     asked = plumbing.git(repository, "cat-file", "--batch-check", data=f"{oid}\n".encode())
     said = asked.decode().split()
     if said[-1] == "missing":
-        raise RefusedError("it is not complete")
+        raise RefusedError("it is not complete", lasting=False)
     if said[1] != kind:
         raise RefusedError(f"it is a {said[1]} where a {kind} is due")
     if int(said[2]) > most:

@@ -34,7 +34,14 @@ _SLICE = 8192  # vectors that are looked at together
 
 
 class RefusedError(Exception):
-    """What is wrong with a pack, in a few words."""
+    """What is wrong with a pack, in a few words.
+
+    It is ``lasting`` where it lies in the pack, and not in what is here just now.
+    """
+
+    def __init__(self, why: str, *, lasting: bool = True) -> None:
+        super().__init__(why)
+        self.lasting = lasting
 
 
 def encode(fingerprint: str, rows: Packed) -> bytes:
@@ -112,9 +119,10 @@ def _header(data: bytes, fingerprint: str, dimension: int) -> tuple[int, int]:
         raise RefusedError(f"its format is {version}, and this know reads {VERSION}")
     if name != fingerprint.encode():
         raise RefusedError("it says that its vectors are of another fingerprint")
-    if not 0 < found <= MOST_DIMENSION or (dimension and found != dimension):
-        expected = f", not {dimension}" if dimension else ""
-        raise RefusedError(f"its vectors have {found} numbers{expected}")
+    if not 0 < found <= MOST_DIMENSION:
+        raise RefusedError(f"its vectors have {found} numbers")
+    if dimension and found != dimension:
+        raise RefusedError(f"its vectors have {found} numbers, not {dimension}", lasting=False)
     if not count or len(data) != _HEADER.size + count * _row_bytes(found):
         raise RefusedError(f"it has not the length of {count:,} vectors, as it says")
     return count, found

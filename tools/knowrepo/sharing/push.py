@@ -33,7 +33,7 @@ class Pushed:
 
     ``compacted`` packs were replaced by others. ``fetched`` packs were brought to
     see what they hold. ``unknown`` packs were not looked at, in a dry run. ``refused``
-    says of which packs nothing is used, and why.
+    and ``passed_over`` are those of `Pulled`.
     """
 
     remote: str
@@ -46,6 +46,7 @@ class Pushed:
     fetched: int = 0
     unknown: int = 0
     refused: dict[str, str] = field(default_factory=dict)
+    passed_over: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
 
@@ -56,7 +57,7 @@ def push(
     import numpy as np
 
     store = VectorStore(shelf.repository.vectors, shelf.fingerprint)
-    shelf.dimension = store.dimension()
+    shelf.dimension = shelf.dimension or store.dimension()
     listing = look(shelf.repository, shelf.remote)
     if not dry_run:
         _fetch_tips(shelf, listing)
@@ -84,6 +85,7 @@ def push(
         compacted=sum(one.gone for one in changes),
         fetched=shelf.fetched,
         refused=dict(shelf.refused),
+        passed_over=dict(shelf.passed_over),
         notes=(*notes, *_said(changes)),
     )
 
@@ -183,7 +185,7 @@ def _would_push(
         size += len(zlib.compress(pack.encode(shelf.fingerprint, rows)))
     return Pushed(
         remotes.shown(shelf.remote), shelf.fingerprint, packs, len(texts), vectors, size,
-        unknown=len(shelf.unknown()), notes=tuple(notes),
+        unknown=len(shelf.unknown()), passed_over=dict(shelf.passed_over), notes=tuple(notes),
     )  # fmt: skip
 
 
