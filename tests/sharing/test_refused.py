@@ -1,29 +1,18 @@
-"""What is not used, what is not taken, and what cannot be reached: each in one clear line."""
+"""Packs that are not used: each is told once in one clear line, and in nobody's way."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-from machines import FINGERPRINT, REFS, declining, planted, refs, rows
+from machines import FINGERPRINT, REFS, commit, planted, rows
 
-from helpers import concept, git, unprivileged, write
-from knowrepo.git import plumbing, remotes
+from helpers import git
+from knowrepo.git import plumbing
 from knowrepo.index.vectors import Packed
 from knowrepo.sharing import objects, pack, tables
 from knowrepo.sharing.objects import name_of
 
 GOOD = pack.encode(FINGERPRINT, rows("a", "b"))
-
-
-@pytest.fixture
-def other(one, another):
-    """A clone with one good pack on its remote, and what else a test plants there."""
-    one.concept("a")
-    one.share()
-    return another()
 
 
 def refused(machine) -> str:
@@ -87,11 +76,6 @@ def test_a_pack_of_other_vectors_than_the_model_makes_is_refused(one, other):
 def test_a_pack_under_the_name_of_another_is_refused(one, other):
     planted(one, GOOD, name="0" * 64)
     assert "its content has not the hash that it is named by" in refused(other)
-
-
-def commit(machine, tree: str, *parents: str, message: str = "x") -> str:
-    named = [part for parent in parents for part in ("-p", parent)]
-    return git(machine.root, "commit-tree", tree, *named, "-m", message).strip()
 
 
 def tree_of(machine, *lines: str) -> str:
@@ -289,161 +273,3 @@ def test_a_pack_of_other_dimensions_does_not_decide_what_the_others_must_have(
     assert f"{table.name}: 1 vector pulled" in result.out
     assert "its vectors have 8 numbers, not 384" in result.err
     assert "its vectors have 16 numbers, not 384" in result.err
-
-
-def test_a_hook_that_declines_is_told_and_what_to_do(one, remote):
-    declining(remote)
-    one.concept("a")
-    git(one.root, "push", "-q", "origin", "main")
-    one.done("index")
-    result = one.know("sync", "push")
-    assert result.code == 1
-    words, said, hint = result.err.splitlines()  # the server's own come first
-    assert words.startswith("remote: ")
-    assert said.startswith(f"know: origin: refuses {REFS}/")
-    assert said.endswith(": hook declined")
-    assert "a hook of its server declines it" in hint
-    assert refs(remote) == []
-
-
-def test_a_server_that_hides_such_refs_is_told(one, remote):
-    git(remote, "config", "receive.hideRefs", "refs/know")
-    one.concept("a")
-    git(one.root, "push", "-q", "origin", "main")
-    one.done("index")
-    result = one.know("sync", "push")
-    assert result.code == 1
-    assert "deny updating a hidden ref" in result.err
-    assert "its server hides such refs" in result.err
-
-
-def test_a_name_that_is_taken_is_never_overwritten(one, remote):
-    one.concept("a")
-    git(one.root, "push", "-q", "origin", "main")
-    one.done("index")
-    rest = one.store.packed(sorted(one.store.hashes()))
-    name = name_of(pack.encode(FINGERPRINT, rest))
-    git(one.root, "push", "-q", "origin", f"HEAD:{REFS}/{name}")
-    taken = git(remote, "rev-parse", f"{REFS}/{name}")
-    result = one.know("sync", "push")
-    assert result.code == 1
-    assert "something else stands under that name" in result.err
-    assert git(remote, "rev-parse", f"{REFS}/{name}") == taken
-
-
-def test_a_server_that_denies_what_is_not_fast_forward_takes_packs(one, remote):
-    git(remote, "config", "receive.denyNonFastForwards", "true")
-    git(remote, "config", "receive.fsckObjects", "true")
-    git(one.root, "config", "push.followTags", "true")
-    git(one.root, "config", "commit.gpgSign", "true")
-    git(one.root, "-c", "commit.gpgSign=false", "commit", "-q", "--allow-empty", "-m", "x")
-    git(one.root, "config", "commit.gpgSign", "false")
-    one.concept("a")
-    one.share()
-    assert len(refs(remote)) == 1
-
-
-@pytest.mark.parametrize("word", ["push", "pull", "status", ""])
-def test_without_a_remote_there_is_one_clear_line(one, word):
-    git(one.root, "remote", "remove", "origin")
-    result = one.know("sync", *([word] if word else []))
-    assert result.code == 1
-    assert result.err.splitlines() == [
-        f"know: {one.root}: has no remote to share vectors with",
-        "  `git remote add origin URL` names one",
-    ]
-
-
-@pytest.mark.parametrize("word", ["push", "pull", "status"])
-def test_a_remote_that_is_not_there_is_told(one, remote, word):
-    remote.rename(remote.with_name("away"))
-    result = one.know("sync", word)
-    assert result.code == 1
-    said, hint = result.err.splitlines()
-    assert said.startswith("know: origin: cannot be reached: ")
-    assert "git remote -v" in hint
-
-
-def test_a_remote_of_another_name_is_told_and_which_there_are(one):
-    result = one.know("sync", "push", "nowhere")
-    assert result.code == 1
-    assert "nowhere: cannot be reached" in result.err
-    assert "remotes of this repository: origin" in result.err
-
-
-@pytest.mark.parametrize("remote_name", ["--upload-pack=touch x", "-q"])
-def test_a_name_that_looks_like_an_option_is_none(one, remote_name):
-    with pytest.raises(remotes.KnowError, match="no name of a remote"):
-        remotes.listing(one.repository, remote_name)
-
-
-def test_credentials_of_a_url_are_not_printed(one):
-    password = "hun" + "ter2"
-    result = one.know("sync", "push", f"http://user:{password}@127.0.0.1:9/memory.git")
-    assert result.code == 1
-    assert "127.0.0.1:9" in result.err
-    assert password not in result.err
-
-
-def test_the_remote_is_that_of_the_branch_then_origin_then_the_only_one(one, remote):
-    assert remotes.default(one.repository) == "origin"
-    git(one.root, "remote", "add", "backup", str(remote))
-    git(one.root, "config", "branch.main.remote", "backup")
-    assert remotes.default(one.repository) == "backup"
-    git(one.root, "config", "branch.main.remote", ".")
-    assert remotes.default(one.repository) == "origin"
-    git(one.root, "remote", "rename", "origin", "elsewhere")
-    with pytest.raises(remotes.KnowError, match="which of its remotes"):
-        remotes.default(one.repository)
-    git(one.root, "remote", "remove", "backup")
-    assert remotes.default(one.repository) == "elsewhere"
-
-
-def test_a_word_that_is_none_is_wrong_usage(one):
-    result = one.know("sync", "fetch", "origin")
-    assert result.code == 2
-    assert "known are push, pull, status" in result.err
-
-
-def test_without_duckdb_it_says_what_to_install(one, monkeypatch):
-    import importlib.util
-
-    found = importlib.util.find_spec
-    monkeypatch.setattr(
-        "knowrepo.sharing.installed.find_spec",
-        lambda name: None if name == "duckdb" else found(name),
-    )
-    result = one.know("sync", "pull")
-    assert result.code == 1
-    assert "duckdb is not installed" in result.err
-    assert "pip install duckdb" in result.err
-
-
-def test_the_check_for_duckdb_comes_before_anything_that_imports_it():
-    import subprocess
-
-    script = (
-        "import sys; import knowrepo.cli.sync; import knowrepo.sharing.installed;"
-        "sys.exit('duckdb' in sys.modules or 'numpy' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
-
-
-def test_a_git_directory_that_cannot_be_written_is_told(one, tmp_path: Path):
-    write(one.repository, "concepts/a.md", concept("a"))
-    know = one.repository.common_dir / "know"
-    one.done("index")
-    before = know.stat().st_mode
-    know.chmod(0o555)
-    tmp_path.chmod(0o755)
-    try:
-        with unprivileged():
-            from knowrepo.sharing import tables
-
-            with (
-                pytest.raises(remotes.KnowError, match="cannot be written"),
-                tables.alone(one.repository, waiting=lambda: None),
-            ):
-                pass
-    finally:
-        know.chmod(before)

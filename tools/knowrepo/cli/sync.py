@@ -80,9 +80,16 @@ def sync(
 
     remote = remote or remotes.default(here)
     found: dict[str, list[Any]] = {}
-    with tables.alone(here, waiting=lambda: say("another `know sync` is at work; waiting")):
+    writes = not dry_run and word != "status"
+
+    def waiting() -> None:
+        say("another `know sync` is at work; waiting")
+
+    with tables.alone(here, waiting, writes=writes):
         _refresh(here, quiet=quiet)
-        run = _Run(here, remote, dry_run=dry_run, recheck=recheck, quiet=quiet or as_json)
+        run = _Run(
+            here, remote, dry_run=dry_run, recheck=recheck and writes, quiet=quiet or as_json
+        )
         for each in (word,) if word else ("pull", "push"):
             found[each] = run.of(each)
             if not as_json:
@@ -123,7 +130,7 @@ class _Run:
                 self.here, self.remote, fingerprint, self.sampler,
                 self.dimension_of(fingerprint), tell=_mute if self.quiet else say,
             )  # fmt: skip
-            if self.recheck and word != "status" and not self.dry_run:
+            if self.recheck:
                 one.known.reconsider()
             with progress(word, quiet=self.quiet) as tell:
                 if word == "pull":

@@ -36,7 +36,8 @@ _UNWRITABLE = re.compile(
 _LARGE = "File too large"
 _BLOCK = 512  # bytes, by which `ulimit -f` counts
 # A write beyond the limit is to fail with a reason, not to end the process with a core.
-_LIMITED = 'trap "" XFSZ; ulimit -f "$0" && exec "$@"'
+# Where the user's own limit is lower, that one stands.
+_LIMITED = 'trap "" XFSZ; ulimit -f "$0" 2>/dev/null; exec "$@"'
 _GONE = re.compile(r"couldn't find remote ref|not our ref|no such ref", re.IGNORECASE)
 
 
@@ -88,8 +89,8 @@ def listing(repository: Repository, remote: str, *patterns: str) -> dict[str, st
     """Return ``{ref: oid}`` of what a remote has now; a tag is given as what it names."""
     output = _run(repository, remote, ["ls-remote", "--quiet"], patterns)
     found: dict[str, str] = {}
-    for line in output.decode("utf-8", "replace").splitlines():
-        oid, _, ref = line.partition("\t")
+    for raw in output.splitlines():
+        oid, _, ref = os.fsdecode(raw).partition("\t")
         found[ref.removesuffix("^{}")] = oid  # what a tag names comes after the tag
     return found
 
@@ -241,7 +242,7 @@ def _failed(repository: Repository, remote: str, said: Sequence[str]) -> KnowErr
     if any(_BROKEN.search(line) or _LARGE in line for line in lines):
         return BrokenError(f"{shown(remote)}: {why}")
     names = plumbing.git(repository, "remote").decode("utf-8", "replace").split()
-    if remote in names:
+    if remote in names or "/" in remote:
         hint = "check the network, `git remote -v`, and that you may read and write there"
     else:
         hint = f"remotes of this repository: {', '.join(names) or 'none'}"

@@ -63,21 +63,16 @@ def capacity(dimension: int) -> int:
 
 def cut(rows: Packed) -> Iterator[Packed]:
     """Yield vectors in as many packs as they need; the parts of a text stay together."""
+    import numpy as np
+
     most = capacity(rows.dimension)
     start = 0
     while start < len(rows):
         end = min(start + most, len(rows))
         while end < len(rows) and rows.parts[end] and end > start + 1:
             end -= 1
-        yield rows.take(slice_of(start, end))
+        yield rows.take(np.arange(start, end))
         start = end
-
-
-def slice_of(start: int, end: int) -> npt.NDArray[np.int_]:
-    """Return the numbers from ``start`` to before ``end``."""
-    import numpy as np
-
-    return np.arange(start, end)
 
 
 def decode(data: bytes, fingerprint: str, dimension: int = 0) -> Packed:

@@ -58,12 +58,11 @@ def push(
 
     store = VectorStore(shelf.repository.vectors, shelf.fingerprint)
     shelf.dimension = shelf.dimension or store.dimension()
-    listing = look(shelf.repository, shelf.remote)
-    if not dry_run:
-        _fetch_tips(shelf, listing)
-        listing = _stock(shelf)
-    else:
+    if dry_run:
+        listing = look(shelf.repository, shelf.remote)
         shelf.stock(listing, note=False)
+    else:
+        listing = _stock(shelf)
     ours = _unshared(store, shelf)
     there, absent = _pushed_texts(shelf, listing, ours, progress)
     texts = np.intersect1d(ours, there.texts)
@@ -139,14 +138,15 @@ def _fetch_tips(shelf: Shelf, listing: Listing) -> None:
 
 
 def _stock(shelf: Shelf) -> Listing:
-    """List the remote's packs and look into those that are new to us; returns the last listing."""
+    """Bring the branches and look into the packs that are new to us; returns what there is."""
     for _ in range(LOOKS):
         listing = look(shelf.repository, shelf.remote)
         shelf.stock(listing)
         try:
+            _fetch_tips(shelf, listing)
             for _opened in shelf.open(shelf.unknown()):
                 pass
-        except remotes.GoneError:  # compacted meanwhile
+        except remotes.GoneError:  # a branch was deleted, or packs compacted, meanwhile
             continue
         return listing
     raise changing(shelf.remote)

@@ -121,8 +121,8 @@ class Shelf:
         Raises GoneError where one is no longer on the remote.
         """
         wanted = [one for one in packs if not self._is_refused(one)]
-        here = remotes.present(self.repository, [one.commit for one in wanted])
-        absent = [one for one in wanted if one.commit not in here]
+        here = objects.whole(self.repository, wanted)
+        absent = [one for one in wanted if one not in here]
         absent = self._fetched(absent)
         self.fetched += len(absent)
         self.size += objects.disk_size(self.repository, absent)

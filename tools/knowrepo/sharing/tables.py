@@ -80,22 +80,27 @@ def opener(repository: Repository, model: Model | None) -> Callable[[], Embedder
 
 
 @contextmanager
-def alone(repository: Repository, waiting: Callable[[], None]) -> Iterator[None]:
-    """Let one process of this clone share at a time; ``waiting`` is called where it waits."""
-    top = folder(repository)
+def alone(
+    repository: Repository, waiting: Callable[[], None], *, writes: bool = True
+) -> Iterator[None]:
+    """Let one process of this clone share at a time; ``waiting`` is called where it waits.
+
+    Who only looks, and ``writes`` nothing, may do so where no lock can be made.
+    """
+    lock = FileLock(folder(repository) / "lock")
     try:
-        top.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(top / "lock")
+        folder(repository).mkdir(parents=True, exist_ok=True)
         try:
             lock.acquire(timeout=0)
         except Timeout:
             waiting()
             lock.acquire()
     except OSError as error:
-        raise KnowError(
-            f"{top}: cannot be written: {error.strerror}",
-            hint="make the git directory writable, or work in a clone that is yours",
-        ) from error
+        if writes:
+            raise KnowError(
+                f"{folder(repository)}: cannot be written: {error.strerror}",
+                hint="make the git directory writable, or work in a clone that is yours",
+            ) from error
     try:
         yield
     finally:
