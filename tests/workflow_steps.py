@@ -31,6 +31,21 @@ class Ran:
         return [name for name, outcome in self.outcomes.items() if outcome == "failure"]
 
 
+def job_of(workflow: Mapping[str, Any], github: Mapping[str, str]) -> dict[str, Any]:
+    """Return the one job of a workflow that runs; ``github`` are values of its context."""
+
+    def value(word: str) -> str:
+        return word.strip("'") if word.startswith("'") else github[word.removeprefix("github.")]
+
+    def holds(condition: str) -> bool:
+        sides = (part.strip().split(" == ") for part in condition.split("&&"))
+        return all(value(left) == value(right) for left, right in sides)
+
+    (job,) = (job for job in workflow["jobs"].values() if holds(job["if"]))
+    assert isinstance(job, dict)
+    return job
+
+
 def run_steps(
     action: Mapping[str, Any],
     given: Mapping[str, str],

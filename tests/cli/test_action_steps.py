@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -12,32 +13,36 @@ import pytest
 import yaml
 
 from helpers import concept, git, make_repository, write
-from workflow_steps import Ran, run_steps
+from workflow_steps import Ran, job_of, run_steps
 
 ROOT = Path(__file__).resolve().parents[2]
+WHEELHOUSE = ROOT / "build" / "wheelhouse"
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 WRITING = (
     "Check the generated files", "Fetch vectors", "Rebuild the generated files", "Push vectors",
 )  # fmt: skip
 ASKING = ("Ask the questions",)
+SHARING = ("Fetch vectors", "Index", "Push vectors")
 BOT = "41898282+github-actions[bot]@users.noreply.github.com"
 CASES = """\
 [[case]]
 query = "walrus deployment"
 expect = "walrus"
 """
-# Stands in for the installation, which `test_package` and the model's tests look at: the
-# know of this checkout. What shares vectors is only noted: it is tested where it is made.
+WORKFLOW = yaml.safe_load((ROOT / ".github/workflows/knowledge.yml").read_text(encoding="utf-8"))
+# Stands in for the installation, which takes long: the know of this checkout, and
+# where something is embedded, that of `machines` with its embedder of words.
 INSTALL = """
 mkdir -p "$RUNNER_TEMP/know/bin"
 cat > "$RUNNER_TEMP/know/bin/know" <<'END'
 #!/bin/sh
-if [ "$1" = sync ]; then echo "$@" >> "$RUNNER_TEMP/synced"; exit 0; fi
 if [ "$1" = model ]; then exit 0; fi
-exec "$TEST_PYTHON" -m knowrepo "$@"
+exec "$TEST_PYTHON" $TEST_KNOW "$@"
 END
 chmod +x "$RUNNER_TEMP/know/bin/know"
 """
+MACHINES = ROOT / "tests" / "sharing" / "machines.py"
+PACKS = "refs/know/vectors/"
 
 
 @pytest.fixture
@@ -79,7 +84,7 @@ def act(repository, tmp_path, capsys):
     def run(
         event: str = "pull_request",
         more: dict[str, str] | None = None,
-        install: str = INSTALL,
+        install: str | None = INSTALL,
         only: tuple[str, ...] = (),
         **given: str,
     ) -> Ran:
@@ -89,8 +94,9 @@ def act(repository, tmp_path, capsys):
         git_settings = {k: v for k, v in os.environ.items() if k.startswith(("GIT_", "XDG_"))}
         environment = {
             **kept, **git_settings,
-            "PYTHONPATH": str(ROOT / "tools"),
+            "PYTHONPATH": os.pathsep.join(map(str, (ROOT / "tools", ROOT / "tests"))),
             "TEST_PYTHON": sys.executable,
+            "TEST_KNOW": str(MACHINES) if given.get("semantic") == "true" else "-m knowrepo",
             "KNOW_CONFIG": str(tmp_path / "no-configuration"),
             "CI": "true", "GITHUB_ACTIONS": "true",
             "GITHUB_ACTION_PATH": str(ROOT),
@@ -101,7 +107,7 @@ def act(repository, tmp_path, capsys):
             "RUNNER_TEMP": str(temp), "RUNNER_OS": "Linux", "RUNNER_ARCH": "X64",
             **(more or {}),
         }  # fmt: skip
-        scripts = {"Install know": install}
+        scripts = {} if install is None else {"Install know": install}
         return run_steps(
             ACTION, {"semantic": "false", **given}, workspace=repository.root, temp=temp,
             environment=environment, replaced=scripts, only=only and ("Install know", *only),
@@ -110,10 +116,20 @@ def act(repository, tmp_path, capsys):
     return run
 
 
-def synced(tmp_path: Path) -> list[str]:
-    return [
-        line for file in tmp_path.glob("temp-*/synced") for line in file.read_text().split("\n")
-    ]
+def packs(tmp_path: Path) -> list[str]:
+    return git(
+        tmp_path / "origin.git", "for-each-ref", "--format=%(refname)", PACKS
+    ).split()  # fmt: skip
+
+
+def of_workflow(event: str, branch: str) -> dict[str, str]:
+    """What knowledge.yml gives the action, on an event."""
+    github = {
+        "event_name": event, "ref_name": branch, "event.repository.default_branch": "main",
+    }  # fmt: skip
+    (*_, step) = job_of(WORKFLOW, github)["steps"]
+    assert step["uses"] == "./"
+    return {"semantic": "true", **step.get("with", {})}
 
 
 def annotations(ran: Ran) -> list[str]:
@@ -176,20 +192,69 @@ def test_the_default_branch_rebuilds_commits_and_pushes_once(repository, act, tm
     write(repository, "concepts/seal.md", page("Seal backups"))
     commit(repository, "Forget to rebuild")
     git(repository.root, "push", "-q", "origin", "main")
-    ran = act(
-        "push", only=WRITING, **{"rebuild": "true", "push-vectors": "true", "pull-vectors": "true"}
-    )
+    ran = act("push", **of_workflow("push", "main"))
     assert not ran.failed, ran.printed
+    assert set(ran.outcomes.values()) == {"success"}
     assert ran.outputs["rebuild"] == {"rebuilt": "true"}
     told = git(tmp_path / "origin.git", "log", "-1", "--format=%ae %s", "main").strip()
     assert told == f"{BOT} Rebuild the generated files"
     changed = git(tmp_path / "origin.git", "show", "--name-only", "--format=", "main").split()
     assert changed == ["concepts/index.md", "concepts/tag_index.jsonl"]
-    assert [line for line in synced(tmp_path) if line] == ["sync pull", "sync push"]
+    assert re.search(r"(\d+) vectors pushed in 1 pack", ran.printed["Push vectors"])
+    assert len(packs(tmp_path)) == 1
     again = act("push", only=WRITING, rebuild="true")
     assert not again.failed
     assert again.outputs["rebuild"] == {"rebuilt": "false"}
     assert git(tmp_path / "origin.git", "rev-list", "--count", "main").strip() == "4"
+
+
+def test_what_the_default_branch_embedded_nobody_embeds_again(repository, act, tmp_path):
+    git(repository.root, "checkout", "-q", "main")
+    first = act("push", only=SHARING, **of_workflow("push", "main"))
+    assert not first.failed, first.printed
+    pushed = packs(tmp_path)
+    git(repository.root, "checkout", "-q", "change")
+    write(repository, "concepts/seal.md", page("Seal backups"))
+    commit(repository, "Add")
+    rebuild(repository)
+    shutil.rmtree(repository.root / ".git" / "know")
+    ran = act(only=SHARING, **of_workflow("pull_request", "7/merge"))
+    assert not ran.failed, ran.printed
+    assert re.search(r"[1-9]\d* vectors? pulled", ran.printed["Fetch vectors"])
+    assert "vectors: 1 texts embedded" in ran.printed["Index"]
+    assert ran.outcomes["Push vectors"] == "skipped"
+    assert packs(tmp_path) == pushed
+
+
+def test_a_remote_that_cannot_be_asked_for_vectors_costs_time_alone(repository, act, tmp_path):
+    git(repository.root, "remote", "set-url", "origin", "http://127.0.0.1:9/private.git")
+    ran = act(only=SHARING, **of_workflow("pull_request", "7/merge"))
+    assert not ran.failed, ran.printed
+    assert annotations(ran) == [
+        "::notice::not all vectors were fetched; the others are made here"
+    ]  # fmt: skip
+    assert re.search(r"vectors: [1-9]\d* texts embedded", ran.printed["Index"])
+
+
+def test_without_what_embeds_no_vectors_are_asked_for(repository, act):
+    ran = act("push", only=SHARING, **{"pull-vectors": "true", "push-vectors": "true"})
+    assert not ran.failed, ran.printed
+    assert ran.outcomes["Fetch vectors"] == ran.outcomes["Push vectors"] == "skipped"
+
+
+def test_the_light_installation_is_what_the_steps_need(repository, act, tmp_path):
+    write(repository, "concepts/broken.md", "---\ntitle: No type\n---\n\nText.\n")
+    commit(repository, "Break")
+    pip = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": WHEELHOUSE.as_uri()}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    ran = act(more={**pip, "PATH": path, "PYTHONPATH": ""}, install=None)
+    assert ran.failed == ["Check the concepts"], ran.printed
+    (error,) = [line for line in annotations(ran) if line.startswith("::error")]
+    assert error.startswith("::error file=concepts/broken.md,line=1,")
+    assert "Concepts: 1 new." in ran.summary
+    assert "Answered: 1 of 1." in ran.summary
+    (installed,) = tmp_path.glob("temp-*/know/lib/python*/site-packages/knowrepo")
+    assert installed.is_dir()
 
 
 def test_a_rebuild_that_another_version_undoes_does_not_go_on_for_ever(repository, act):

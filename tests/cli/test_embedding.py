@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 import time
 from contextlib import closing
@@ -13,6 +14,7 @@ import pytest
 import embedding_driver
 from endpoint_server import serving
 from helpers import WordEmbedder, catalog_file, concept, git, write
+from knowrepo.cli import embedding
 from knowrepo.index import embed, models
 from knowrepo.index.models import Model
 from knowrepo.index.vectors import Damaged, VectorStore, sweep
@@ -63,6 +65,19 @@ def test_it_says_once_how_much_is_left_and_about_how_long_it_takes(index):
 
 def test_what_is_soon_done_needs_no_words(index):
     assert index(0.01).err == ""
+
+
+def test_a_clone_is_told_where_its_first_vectors_may_come_from(index, repository, monkeypatch):
+    monkeypatch.setattr(embedding, "_MANY", TOTAL)
+    assert index(0.01).err == ""  # nobody is there to share with
+    git(repository.root, "remote", "add", "origin", "nowhere")
+    shutil.rmtree(repository.vectors)
+    assert index(0.01, "--quiet").err == ""
+    shutil.rmtree(repository.vectors)
+    said = "no vectors are here yet: `know sync pull` brings those that others pushed to origin\n"
+    assert index(0.01).err == said
+    write(repository, "concepts/more.md", concept("More"))
+    assert index(0.01).err == ""  # some are here
 
 
 def test_quiet_says_nothing_of_it(index):

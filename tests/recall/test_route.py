@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import random
 import shutil
 import tempfile
@@ -217,6 +218,23 @@ def test_a_fresh_clone_answers_by_names_without_building_anything(fresh):
     assert {len(hit.id) for hit in answer.hits} == {8}
     assert not (fresh.git_dir / "know").exists()
     assert "The body of 7." in route.recall(fresh, "concept 7", full=True).hits[0].text
+
+
+def test_a_tag_index_that_somebody_made_up_harms_nobody(fresh):
+    line = {"type": "T", "title": "Zebra", "description": "", "aliases": [], "status": "stable"}
+    (fresh.root.parent / "out.md").write_text("secret")
+    made_up = [
+        {**line, "concept": "../../out"}, {**line, "concept": "c01", "title": "Zebra \ud800"},
+        {**line, "concept": "a\0b"}, {**line, "concept": "\ud800"}, {**line, "date": 5},
+        {"tag": "zebra\ud800", "concept": "c01"}, {"tag": "zebra", "concept": "gone"}, [], None,
+    ]  # fmt: skip
+    with (fresh.concepts / "tag_index.jsonl").open("a", encoding="utf-8") as file:
+        file.writelines(f"{json.dumps(one)}\n" for one in made_up)
+        file.write("]\n\x00\n{\n")
+    answer = route.recall(fresh, "tag:git", limit=50)
+    assert (len(answer.hits), answer.behind) == (30, -1)
+    for query in ("tag:zebra", "Zebra", "zebra out"):
+        assert route.recall(fresh, query, full=True).hits == []
 
 
 def test_a_fresh_clone_builds_where_names_do_not_know(fresh):

@@ -49,3 +49,11 @@ def another(tmp_path: Path, remote: Path, run) -> Callable[..., Machine]:
         return cloned(remote, tmp_path / f"clone-{next(names)}", run, *options)
 
     return clone
+
+
+@pytest.fixture
+def other(one: Machine, another: Callable[..., Machine]) -> Machine:
+    """A clone with one good pack on its remote, and what else a test plants there."""
+    one.concept("a")
+    one.share()
+    return another()

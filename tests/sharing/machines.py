@@ -126,6 +126,12 @@ def planted(machine: Machine, *some: bytes, name: str = "") -> None:
     git(machine.root, "push", "-q", "origin", *(f"{one.commit}:{one.ref}" for one in refs))
 
 
+def commit(machine: Machine, tree: str, *parents: str, message: str = "x") -> str:
+    """Make a commit that no ref names."""
+    named = [part for parent in parents for part in ("-p", parent)]
+    return git(machine.root, "commit-tree", tree, *named, "-m", message).strip()
+
+
 def use_words(patch: Callable[..., None], embedder: WordEmbedder) -> None:
     """Have `know` embed with an embedder of words; ``patch`` is `monkeypatch.setattr`."""
     patch(models, "current", lambda: MODEL)

@@ -1,29 +1,18 @@
-"""What is not used, what is not taken, and what cannot be reached: each in one clear line."""
+"""Packs that are not used: each is told once in one clear line, and in nobody's way."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-from machines import FINGERPRINT, REFS, declining, planted, refs, rows
+from machines import FINGERPRINT, REFS, commit, planted, rows
 
-from helpers import concept, git, unprivileged, write
-from knowrepo.git import plumbing, remotes
+from helpers import git
+from knowrepo.git import plumbing
 from knowrepo.index.vectors import Packed
-from knowrepo.sharing import objects, pack
+from knowrepo.sharing import objects, pack, tables
 from knowrepo.sharing.objects import name_of
 
 GOOD = pack.encode(FINGERPRINT, rows("a", "b"))
-
-
-@pytest.fixture
-def other(one, another):
-    """A clone with one good pack on its remote, and what else a test plants there."""
-    one.concept("a")
-    one.share()
-    return another()
 
 
 def refused(machine) -> str:
@@ -32,10 +21,13 @@ def refused(machine) -> str:
     assert result.code == 1
     assert "1 vector pulled" in result.out
     assert len(machine.store.hashes()) == 1
-    (line,) = result.err.splitlines()
-    assert line.startswith(f"origin: {REFS}/")
+    line, hint = result.err.splitlines()
+    ref = line.split(": ")[1]
+    assert ref.startswith(f"{REFS}/")
+    assert line.startswith(f"origin: {ref}: refused: ")
     assert line.endswith("; nothing of it is used")
-    assert "pushed" in machine.know("sync", "push").out  # the others may still be shared
+    assert hint == f"  `git push origin --delete {ref}` removes it there, if you may"
+    assert "pushed" in machine.done("sync", "push").out  # the others may still be shared
     return line
 
 
@@ -57,7 +49,7 @@ def test_a_pack_with_other_bytes_than_it_should_have_is_refused(one, other, data
     result = other.know("sync", "pull")
     assert result.code == 1
     assert why in result.err
-    assert len(result.err.splitlines()) == 1
+    assert len(result.err.splitlines()) == 2
     assert len(other.store.hashes()) == 1
 
 
@@ -84,11 +76,6 @@ def test_a_pack_of_other_vectors_than_the_model_makes_is_refused(one, other):
 def test_a_pack_under_the_name_of_another_is_refused(one, other):
     planted(one, GOOD, name="0" * 64)
     assert "its content has not the hash that it is named by" in refused(other)
-
-
-def commit(machine, tree: str, *parents: str, message: str = "x") -> str:
-    named = [part for parent in parents for part in ("-p", parent)]
-    return git(machine.root, "commit-tree", tree, *named, "-m", message).strip()
 
 
 def tree_of(machine, *lines: str) -> str:
@@ -173,159 +160,116 @@ def test_a_pack_that_is_too_large_is_refused_by_the_size_that_git_tells(one, oth
     assert f"its blob is too large ({len(GOOD)} bytes)" in refused(other)
 
 
-def test_a_hook_that_declines_is_told_and_what_to_do(one, remote):
-    declining(remote)
-    one.concept("a")
-    git(one.root, "push", "-q", "origin", "main")
-    one.done("index")
-    result = one.know("sync", "push")
-    assert result.code == 1
-    words, said, hint = result.err.splitlines()  # the server's own come first
-    assert words.startswith("remote: ")
-    assert said.startswith(f"know: origin: refuses {REFS}/")
-    assert said.endswith(": hook declined")
-    assert "a hook of its server declines it" in hint
-    assert refs(remote) == []
+def fetched(machine) -> list[str]:
+    """Pull, and return the refs that were asked for."""
+    trace = machine.root / ".git" / "trace"
+    trace.unlink(missing_ok=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GIT_TRACE", str(trace))
+        machine.done("sync", "pull")
+    lines = [line for line in trace.read_text().splitlines() if "built-in: git fetch" in line]
+    return [word for line in lines for word in line.split() if word.startswith(REFS)]
 
 
-def test_a_server_that_hides_such_refs_is_told(one, remote):
-    git(remote, "config", "receive.hideRefs", "refs/know")
-    one.concept("a")
-    git(one.root, "push", "-q", "origin", "main")
-    one.done("index")
-    result = one.know("sync", "push")
-    assert result.code == 1
-    assert "deny updating a hidden ref" in result.err
-    assert "its server hides such refs" in result.err
+BAD = b"#!/bin/sh\necho hello\n"
 
 
-def test_a_name_that_is_taken_is_never_overwritten(one, remote):
-    one.concept("a")
-    git(one.root, "push", "-q", "origin", "main")
-    one.done("index")
-    rest = one.store.packed(sorted(one.store.hashes()))
-    name = name_of(pack.encode(FINGERPRINT, rest))
-    git(one.root, "push", "-q", "origin", f"HEAD:{REFS}/{name}")
-    taken = git(remote, "rev-parse", f"{REFS}/{name}")
-    result = one.know("sync", "push")
-    assert result.code == 1
-    assert "something else stands under that name" in result.err
-    assert git(remote, "rev-parse", f"{REFS}/{name}") == taken
-
-
-def test_a_server_that_denies_what_is_not_fast_forward_takes_packs(one, remote):
-    git(remote, "config", "receive.denyNonFastForwards", "true")
-    git(remote, "config", "receive.fsckObjects", "true")
-    git(one.root, "config", "push.followTags", "true")
-    git(one.root, "config", "commit.gpgSign", "true")
-    git(one.root, "-c", "commit.gpgSign=false", "commit", "-q", "--allow-empty", "-m", "x")
-    git(one.root, "config", "commit.gpgSign", "false")
-    one.concept("a")
+def test_what_was_refused_is_told_once_and_then_neither_fetched_nor_in_the_way(one, other):
+    planted(one, BAD)
+    refused(other)
+    one.concept("b")
     one.share()
-    assert len(refs(remote)) == 1
-
-
-@pytest.mark.parametrize("word", ["push", "pull", "status", ""])
-def test_without_a_remote_there_is_one_clear_line(one, word):
-    git(one.root, "remote", "remove", "origin")
-    result = one.know("sync", *([word] if word else []))
-    assert result.code == 1
-    assert result.err.splitlines() == [
-        f"know: {one.root}: has no remote to share vectors with",
-        "  `git remote add origin URL` names one",
-    ]
-
-
-@pytest.mark.parametrize("word", ["push", "pull", "status"])
-def test_a_remote_that_is_not_there_is_told(one, remote, word):
-    remote.rename(remote.with_name("away"))
-    result = one.know("sync", word)
-    assert result.code == 1
-    said, hint = result.err.splitlines()
-    assert said.startswith("know: origin: cannot be reached: ")
-    assert "git remote -v" in hint
-
-
-def test_a_remote_of_another_name_is_told_and_which_there_are(one):
-    result = one.know("sync", "push", "nowhere")
-    assert result.code == 1
-    assert "nowhere: cannot be reached" in result.err
-    assert "remotes of this repository: origin" in result.err
-
-
-@pytest.mark.parametrize("remote_name", ["--upload-pack=touch x", "-q"])
-def test_a_name_that_looks_like_an_option_is_none(one, remote_name):
-    with pytest.raises(remotes.KnowError, match="no name of a remote"):
-        remotes.listing(one.repository, remote_name)
-
-
-def test_credentials_of_a_url_are_not_printed(one):
-    password = "hun" + "ter2"
-    result = one.know("sync", "push", f"http://user:{password}@127.0.0.1:9/memory.git")
-    assert result.code == 1
-    assert "127.0.0.1:9" in result.err
-    assert password not in result.err
-
-
-def test_the_remote_is_that_of_the_branch_then_origin_then_the_only_one(one, remote):
-    assert remotes.default(one.repository) == "origin"
-    git(one.root, "remote", "add", "backup", str(remote))
-    git(one.root, "config", "branch.main.remote", "backup")
-    assert remotes.default(one.repository) == "backup"
-    git(one.root, "config", "branch.main.remote", ".")
-    assert remotes.default(one.repository) == "origin"
-    git(one.root, "remote", "rename", "origin", "elsewhere")
-    with pytest.raises(remotes.KnowError, match="which of its remotes"):
-        remotes.default(one.repository)
-    git(one.root, "remote", "remove", "backup")
-    assert remotes.default(one.repository) == "elsewhere"
-
-
-def test_a_word_that_is_none_is_wrong_usage(one):
-    result = one.know("sync", "fetch", "origin")
-    assert result.code == 2
-    assert "known are push, pull, status" in result.err
-
-
-def test_without_duckdb_it_says_what_to_install(one, monkeypatch):
-    import importlib.util
-
-    found = importlib.util.find_spec
-    monkeypatch.setattr(
-        "knowrepo.sharing.installed.find_spec",
-        lambda name: None if name == "duckdb" else found(name),
+    assert len(fetched(other)) == 1  # the good one, which is new
+    result = other.done("sync", "pull")
+    assert result.err == (
+        "origin: 1 pack refused before and passed over; `know sync status` says why,"
+        " `--recheck` looks again\n"
     )
-    result = one.know("sync", "pull")
+    assert other.done("sync", "pull", "--quiet").err == ""
+    assert len(other.store.hashes()) == 2
+    told = other.done("sync", "status").out
+    assert f"refused    {REFS}/{name_of(BAD)}: it is no vector pack" in told
+    assert "never looked at" not in told
+
+
+def test_what_was_refused_can_be_looked_at_again(one, other):
+    planted(one, BAD)
+    refused(other)
+    other.done("sync", "status", "--recheck")  # changes nothing
+    other.done("sync", "pull", "--recheck", "--dry-run")
+    other.done("sync", "pull")
+    assert other.know("sync", "pull", "--recheck").code == 1
+    git(one.root, "push", "-q", "origin", "--delete", f"{REFS}/{name_of(BAD)}")
+    assert other.done("sync", "pull").err == ""
+    assert not list(other.repository.common_dir.glob("know/sharing/**/*.refused"))
+
+
+def test_another_version_of_know_looks_at_what_this_one_refuses(one, other, monkeypatch):
+    planted(one, BAD)
+    refused(other)
+    monkeypatch.setattr("knowrepo.__version__", "99.0")
+    assert other.know("sync", "pull").code == 1
+
+
+def test_a_good_pack_under_a_name_that_was_refused_is_taken(one, other, remote):
+    planted(one, BAD, name=name_of(GOOD))
+    refused(other)
+    git(one.root, "push", "-q", "origin", "--delete", f"{REFS}/{name_of(GOOD)}")
+    planted(one, GOOD)
+    assert "2 vectors pulled" in other.done("sync", "pull").out
+
+
+def test_many_packs_that_are_refused_are_told_in_a_few_lines(one, other):
+    planted(one, *(BAD + bytes([number]) for number in range(30)))
+    result = other.know("sync", "pull")
     assert result.code == 1
-    assert "duckdb is not installed" in result.err
-    assert "pip install duckdb" in result.err
+    assert "1 vector pulled" in result.out
+    told = result.err.splitlines()
+    assert len(told) == 7
+    assert "25 more are refused" in told[5]
 
 
-def test_the_check_for_duckdb_comes_before_anything_that_imports_it():
-    import subprocess
+def test_a_push_names_what_it_refuses_and_does_not_fail_of_it(one, other):
+    planted(one, BAD)
+    other.concept("b")
+    git(other.root, "push", "-q", "origin", "main")
+    other.done("index")
+    result = other.done("sync", "push")
+    assert "1 vector pushed" in result.out
+    assert "refused: it is no vector pack" in result.err
 
-    script = (
-        "import sys; import knowrepo.cli.sync; import knowrepo.sharing.installed;"
-        "sys.exit('duckdb' in sys.modules or 'numpy' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+def test_a_pack_that_is_too_large_is_never_brought_as_a_whole(one, other, monkeypatch):
+    noise = np.random.default_rng(1).bytes(3_000_000)
+    planted(one, *(pack.encode(FINGERPRINT, rows(f"text {n}")) for n in range(5)), noise)
+    monkeypatch.setattr(pack, "READ_BYTES", 100_000)
+    result = other.know("sync", "pull")
+    assert result.code == 1
+    assert "6 vectors pulled" in result.out
+    assert f"{name_of(noise)}: refused: git does not take it (origin: " in result.err
+    assert "File too large" in result.err
+    here = sum(path.stat().st_size for path in other.root.rglob(".git/objects/**/*"))
+    assert here < 1_000_000
+    assert name_of(noise) not in " ".join(fetched(other))
 
 
-def test_a_git_directory_that_cannot_be_written_is_told(one, tmp_path: Path):
-    write(one.repository, "concepts/a.md", concept("a"))
-    know = one.repository.common_dir / "know"
-    one.done("index")
-    before = know.stat().st_mode
-    know.chmod(0o555)
-    tmp_path.chmod(0o755)
-    try:
-        with unprivileged():
-            from knowrepo.sharing import tables
+def test_a_pack_of_other_dimensions_does_not_decide_what_the_others_must_have(
+    one, another, monkeypatch
+):
+    monkeypatch.setattr("knowrepo.index.models.current", lambda: None)
+    made = tables.described(None)
+    fingerprint, table = next((f, t) for f, t in made.items() if t.dimension == 384)
+    digests, parts = rows("x").digests, rows("x").parts
 
-            with (
-                pytest.raises(remotes.KnowError, match="cannot be written"),
-                tables.alone(one.repository, waiting=lambda: None),
-            ):
-                pass
-    finally:
-        know.chmod(before)
+    def of(dimension: int) -> bytes:
+        vectors = np.zeros((1, dimension), np.float16)
+        vectors[0, 0] = 1
+        return pack.encode(fingerprint, Packed(digests, parts, vectors))
+
+    for dimension in (8, 16, 384):
+        made_one = objects.write(one.repository, fingerprint, of(dimension))
+        git(one.root, "push", "-q", "origin", f"{made_one.commit}:{made_one.ref}")
+    result = another().know("sync", "pull")
+    assert f"{table.name}: 1 vector pulled" in result.out
+    assert "its vectors have 8 numbers, not 384" in result.err
+    assert "its vectors have 16 numbers, not 384" in result.err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -126,3 +127,31 @@ def test_one_process_of_a_clone_shares_at_a_time(four):
         out, err = process.communicate()
         assert process.returncode == 0, (out, err)
         assert "vectors pushed" in out
+
+
+@pytest.mark.parametrize("moment", ["new", "deleted"])
+def test_a_machine_that_is_killed_while_it_pushes_or_compacts_loses_nothing(
+    four, another, remote, tmp_path, moment
+):
+    texts = [f"text {number}" for number in range(compact.MOST_PACKS + 1)]
+    planted(four[0], *(pack.encode(FINGERPRINT, rows(text)) for text in texts))
+    victim = tmp_path / "victim"
+    condition = "case $3 in *[!0]*) false;; esac" if moment == "deleted" else "true"
+    hook = remote / "hooks" / "update"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(
+        f"#!/bin/sh\nif {condition}; then\n"
+        f'  while ! test -s "{victim}"; do :; done\n  kill -9 "$(cat "{victim}")"\nfi\n'
+    )
+    hook.chmod(0o755)
+    process = begin(four[1], "sync", "push")
+    (tmp_path / "pid").write_text(str(process.pid))
+    (tmp_path / "pid").rename(victim)
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL
+    hook.unlink()
+    all_at_once(four, "sync", "push")
+    expected = {machines.digest(text).hex() for text in texts}
+    expected |= set[str]().union(*(machine.store.hashes() for machine in four))
+    assert shared(another) == expected
+    assert len(refs(remote)) <= compact.MOST_PACKS

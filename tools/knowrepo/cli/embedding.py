@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from knowrepo.index.vectors import VectorStore
 
 _WORTH_SAYING = 10.0  # seconds that are still to go
+_MANY = 500  # texts: about a minute
 
 
 def embed(here: Repository, threads: int, *, quiet: bool) -> int | None:
@@ -86,10 +87,23 @@ def _embed(
     from knowrepo.index.embed import open_embedder
     from knowrepo.index.fill import embed as embed_texts
 
+    if not quiet and len(waiting) >= _MANY and not store.count():
+        _tell_of_sharing(here)
     embedder = open_embedder(model, threads=threads, vectors=here.vectors)
     with progress("embedding", quiet=quiet) as bar, _stoppable(quiet=quiet):
         tell = bar if quiet else _estimating(bar, model.told)
         return embed_texts(waiting, store, embedder, progress=tell)
+
+
+def _tell_of_sharing(here: Repository) -> None:
+    """Say where a clone has its first vectors from, if it has a remote; asks nobody."""
+    from knowrepo.git import remotes
+
+    with contextlib.suppress(KnowError):
+        remote = remotes.default(here)
+        say(
+            f"no vectors are here yet: `know sync pull` brings those that others pushed to {remote}"
+        )
 
 
 @contextlib.contextmanager

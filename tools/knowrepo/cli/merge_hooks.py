@@ -17,7 +17,7 @@ from knowrepo.errors import KnowError, UsageError
 Merge = Callable[[bytes, bytes, bytes], bytes | None]
 
 _MARKER_SIZE = "7"
-_USAGE = "BASE OURS THEIRS PATH [SIZE], as git's %O %A %B %P %L"
+_USAGE = "git calls this with BASE OURS THEIRS PATH [SIZE] (%O %A %B %P %L)"
 
 
 def asked(arguments: Sequence[str]) -> Callable[[], int] | None:
@@ -145,7 +145,8 @@ def _options(arguments: list[str], flag: str = "") -> tuple[Path | None, bool]:
         elif flag and word == flag:
             given = True
         else:
-            raise UsageError(f"{word}: only --repo PATH{f' and {flag}' if flag else ''}")
+            known = " or ".join(filter(None, ("--repo PATH", flag)))
+            raise UsageError(f"{word}: not known; git's hooks call this with {known}")
     return repo, given
 
 

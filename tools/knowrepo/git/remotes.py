@@ -29,6 +29,15 @@ _OURS_TO_TELL = ("fatal:", "error:", "hint:", "To ", " ! ", "warning: no common"
 _SECRET = re.compile(r"(?<=://)[^/@\s']+@")
 _AT_ONCE = 500  # refs of one command line
 _BROKEN = re.compile(r"fsck|index-pack failed|unpack-objects (?:failed|error)|bad tree")
+_UNWRITABLE = re.compile(
+    r"(?!remote:).*(?:No space left|quota exceeded|Read-only file system|insufficient permission"
+    r"|unable to (?:create|write).*: Permission denied)"
+)
+_LARGE = "File too large"
+_BLOCK = 512  # bytes, by which `ulimit -f` counts
+# A write beyond the limit is to fail with a reason, not to end the process with a core.
+# Where the user's own limit is lower, that one stands.
+_LIMITED = 'trap "" XFSZ; ulimit -f "$0" 2>/dev/null; exec "$@"'
 _GONE = re.compile(r"couldn't find remote ref|not our ref|no such ref", re.IGNORECASE)
 
 
@@ -44,7 +53,7 @@ class GoneError(KnowError):
 
 
 class BrokenError(KnowError):
-    """Objects that git itself does not take, as where `transfer.fsckObjects` is set."""
+    """Objects that git does not take: where `transfer.fsckObjects` is set, or one is too large."""
 
 
 @dataclass(frozen=True)
@@ -80,8 +89,8 @@ def listing(repository: Repository, remote: str, *patterns: str) -> dict[str, st
     """Return ``{ref: oid}`` of what a remote has now; a tag is given as what it names."""
     output = _run(repository, remote, ["ls-remote", "--quiet"], patterns)
     found: dict[str, str] = {}
-    for line in output.decode("utf-8", "replace").splitlines():
-        oid, _, ref = line.partition("\t")
+    for raw in output.splitlines():
+        oid, _, ref = os.fsdecode(raw).partition("\t")
         found[ref.removesuffix("^{}")] = oid  # what a tag names comes after the tag
     return found
 
@@ -100,17 +109,25 @@ def fetch(
     refs: Sequence[str],
     *,
     whole: bool = True,
+    largest: int = 0,
     tell: Tell = _silent,
 ) -> None:
     """Bring what some refs of a remote name into this clone; raises GoneError where one is gone.
 
     Unless it is to be ``whole``, a partial clone takes no more than it is used to.
+    A remote tells no sizes: where none may be more than the ``largest`` of bytes, as
+    it is compressed, git is stopped when it comes to write more, with BrokenError.
     """
-    options = ["fetch", "--no-tags", "--no-write-fetch-head", "--no-auto-gc",
+    # Each object becomes a file of its own, so that the limit is one of an object. One
+    # that is much larger than we read is not unpacked in memory.
+    bounds = ["-c", "fetch.unpackLimit=1000000", "-c", f"core.bigFileThreshold={largest}"]
+    options = [*(bounds if largest else ()),
+               "fetch", "--no-tags", "--no-write-fetch-head", "--no-auto-gc",
                "--recurse-submodules=no", "--quiet"]  # fmt: skip
     options += ["--no-filter"] if whole else []
     for at in range(0, len(refs), _AT_ONCE):
-        _run(repository, remote, options, refs[at : at + _AT_ONCE], tell=tell)
+        some = refs[at : at + _AT_ONCE]
+        _run(repository, remote, options, some, largest=largest, tell=tell)
 
 
 def push(
@@ -161,12 +178,13 @@ def _run(
     options: Sequence[str],
     specs: Sequence[str],
     *,
+    largest: int = 0,
     tell: Tell = _silent,
     answered: bytes | None = None,
 ) -> bytes:
-    """Run git on a remote and return its output.
+    """Run git on a remote and return its output; it writes no file beyond the ``largest``.
 
-    Where that has ``answered`` in it, the remote has spoken, and the exit code says
+    Where the output has ``answered`` in it, the remote has spoken, and the exit code says
     nothing more. Raises KnowError otherwise.
     """
     if not remote or remote.startswith("-"):
@@ -174,6 +192,8 @@ def _run(
     env = plumbing.environment(repository)
     env |= {name: value for name, value in os.environ.items() if name.startswith(_USERS)}
     command = ["git", "-C", str(repository.root), *options, "--", remote, *specs]
+    if largest and os.name == "posix":
+        command = ["sh", "-c", _LIMITED, str(largest // _BLOCK + 1), *command]
     try:
         process = subprocess.Popen(
             command,
@@ -213,10 +233,16 @@ def _failed(repository: Repository, remote: str, said: Sequence[str]) -> KnowErr
     why = (told or lines[-1:] or ["git says nothing"])[0]
     if any(_GONE.search(line) for line in lines):
         return GoneError(f"{shown(remote)}: {why}")
-    if any(_BROKEN.search(line) for line in lines):
+    unwritable = next((line for line in lines if _UNWRITABLE.match(line)), "")
+    if unwritable:
+        return KnowError(
+            f"{repository.common_dir}: cannot be written: {unwritable}",
+            hint="free some space there, and see that you may write; then run this again",
+        )
+    if any(_BROKEN.search(line) or _LARGE in line for line in lines):
         return BrokenError(f"{shown(remote)}: {why}")
     names = plumbing.git(repository, "remote").decode("utf-8", "replace").split()
-    if remote in names:
+    if remote in names or "/" in remote:
         hint = "check the network, `git remote -v`, and that you may read and write there"
     else:
         hint = f"remotes of this repository: {', '.join(names) or 'none'}"

@@ -1,8 +1,8 @@
-"""Which texts the packs hold that this clone has looked at.
+"""What this clone knows of the packs that it has looked at: their texts, or why one is refused.
 
 Owns a folder in the common git directory, one small file a pack: packs never
-change, so what is in one need not be fetched again to be known. Losing it costs
-another fetch.
+change, so what is in one need not be fetched again to be known, and one that is
+refused need not be told twice. Losing it costs another fetch.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import knowrepo
 from knowrepo.config import write_atomically
 from knowrepo.index.vectors.packed import DIGEST, digests
 
@@ -23,8 +24,10 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from knowrepo.git.layout import Repository
+    from knowrepo.sharing.objects import Ref
 
 _STATE = ".json"
+_REFUSED = ".refused"
 
 
 class Known:
@@ -46,6 +49,26 @@ class Known:
         self._folder.mkdir(parents=True, exist_ok=True)
         write_atomically(self._folder / name, texts.tobytes())
 
+    def refusal(self, one: Ref) -> str:
+        """Return why a pack is refused for good; empty where it is not.
+
+        Another version of know may read what this one does not, so it looks again.
+        """
+        found = _read(self._refusal(one))
+        return str(found.get("why", "")) if found.get("know") == knowrepo.__version__ else ""
+
+    def refuse(self, one: Ref, why: str) -> None:
+        """Note why a pack is refused. The commit counts: another may come under its name."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        content = {"version": 1, "know": knowrepo.__version__, "why": why}
+        write_atomically(self._refusal(one), json.dumps(content).encode())
+
+    def reconsider(self) -> None:
+        """Forget what was refused, so that it is looked at again."""
+        for path in self._folder.glob(f"*{_REFUSED}"):
+            with contextlib.suppress(OSError):
+                path.unlink()
+
     def listed(self, remote: str, names: Sequence[str]) -> None:
         """Note which packs a remote has; what no remote has any more is forgotten."""
         state = self._state(remote)
@@ -66,9 +89,13 @@ class Known:
         for path in self._folder.glob(f"*{_STATE}"):
             kept.update(map(str, _read(path).get("packs", ())))
         for path in self._folder.iterdir():
-            if path.name not in kept and path.suffix != _STATE:
+            name = path.name.partition(".")[0]
+            if name not in kept and path.suffix != _STATE:
                 with contextlib.suppress(OSError):
                     path.unlink()
+
+    def _refusal(self, one: Ref) -> Path:
+        return self._folder / f"{one.name}.{one.commit}{_REFUSED}"
 
     def _state(self, remote: str) -> dict[str, Any]:
         return _read(self._path(remote))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from knowrepo.git import plumbing
@@ -20,6 +21,8 @@ _REF = re.compile(rf"{REFS}/(?P<fingerprint>[0-9a-f]{{16}})/(?P<name>[0-9a-f]{{6
 _FILE = b"vectors"
 _SOMEBODY = "know <know> 0 +0000"
 _MESSAGE = "Vectors, made by know; see `know sync`"
+_KINDS = ("commit", "tree", "blob")
+_OBJECTS = len(_KINDS)
 _SMALL = 1000  # bytes that our commits and trees stay well below
 
 
@@ -80,13 +83,28 @@ def read(repository: Repository, pack: Ref) -> bytes:
     return data
 
 
-def disk_size(repository: Repository, packs: list[Ref]) -> int:
+def whole(repository: Repository, packs: Sequence[Ref]) -> list[Ref]:
+    """Return those packs of which all is in this clone; nothing is fetched.
+
+    A fetch that was killed, or that filled the disk, leaves a commit without its blob.
+    """
+    said = _batch(repository, packs, "%(objecttype)")
+    kinds = zip(*[iter(said)] * _OBJECTS, strict=True)
+    return [one for one, each in zip(packs, kinds, strict=True) if each == _KINDS]
+
+
+def disk_size(repository: Repository, packs: Sequence[Ref]) -> int:
     """Return about how many bytes packs take, compressed, here and on the wire."""
+    said = _batch(repository, packs, "%(objectsize:disk)")
+    return sum(int(line) for line in said if line.isdigit())
+
+
+def _batch(repository: Repository, packs: Sequence[Ref], form: str) -> list[str]:
+    """Ask git one thing of the commit, the tree and the blob of each pack, in this order."""
     asked = "".join(f"{p.commit}\n{p.commit}^{{tree}}\n{p.commit}:vectors\n" for p in packs)
-    sizes = plumbing.git(
-        repository, "cat-file", "--batch-check=%(objectsize:disk)", data=asked.encode()
-    )
-    return sum(int(line) for line in sizes.split() if line.isdigit())
+    return plumbing.git(
+        repository, "cat-file", f"--batch-check={form}", data=asked.encode(), fetching=False
+    ).decode("utf-8", "replace").splitlines()  # fmt: skip
 
 
 def _commit(tree: str) -> bytes:
@@ -106,7 +124,7 @@ def _size(repository: Repository, oid: str, kind: str, most: int) -> None:
     asked = plumbing.git(repository, "cat-file", "--batch-check", data=f"{oid}\n".encode())
     said = asked.decode().split()
     if said[-1] == "missing":
-        raise RefusedError("it is not complete")
+        raise RefusedError("it is not complete", lasting=False)
     if said[1] != kind:
         raise RefusedError(f"it is a {said[1]} where a {kind} is due")
     if int(said[2]) > most:

@@ -34,7 +34,14 @@ _SLICE = 8192  # vectors that are looked at together
 
 
 class RefusedError(Exception):
-    """What is wrong with a pack, in a few words."""
+    """What is wrong with a pack, in a few words.
+
+    It is ``lasting`` where it lies in the pack, and not in what is here just now.
+    """
+
+    def __init__(self, why: str, *, lasting: bool = True) -> None:
+        super().__init__(why)
+        self.lasting = lasting
 
 
 def encode(fingerprint: str, rows: Packed) -> bytes:
@@ -56,21 +63,16 @@ def capacity(dimension: int) -> int:
 
 def cut(rows: Packed) -> Iterator[Packed]:
     """Yield vectors in as many packs as they need; the parts of a text stay together."""
+    import numpy as np
+
     most = capacity(rows.dimension)
     start = 0
     while start < len(rows):
         end = min(start + most, len(rows))
         while end < len(rows) and rows.parts[end] and end > start + 1:
             end -= 1
-        yield rows.take(slice_of(start, end))
+        yield rows.take(np.arange(start, end))
         start = end
-
-
-def slice_of(start: int, end: int) -> npt.NDArray[np.int_]:
-    """Return the numbers from ``start`` to before ``end``."""
-    import numpy as np
-
-    return np.arange(start, end)
 
 
 def decode(data: bytes, fingerprint: str, dimension: int = 0) -> Packed:
@@ -112,9 +114,10 @@ def _header(data: bytes, fingerprint: str, dimension: int) -> tuple[int, int]:
         raise RefusedError(f"its format is {version}, and this know reads {VERSION}")
     if name != fingerprint.encode():
         raise RefusedError("it says that its vectors are of another fingerprint")
-    if not 0 < found <= MOST_DIMENSION or (dimension and found != dimension):
-        expected = f", not {dimension}" if dimension else ""
-        raise RefusedError(f"its vectors have {found} numbers{expected}")
+    if not 0 < found <= MOST_DIMENSION:
+        raise RefusedError(f"its vectors have {found} numbers")
+    if dimension and found != dimension:
+        raise RefusedError(f"its vectors have {found} numbers, not {dimension}", lasting=False)
     if not count or len(data) != _HEADER.size + count * _row_bytes(found):
         raise RefusedError(f"it has not the length of {count:,} vectors, as it says")
     return count, found

@@ -22,6 +22,8 @@ _HINTS = (
      " `!refs/know` there, or share through another remote: `know sync REMOTE`"),
     (r"hook declined", "a hook of its server declines it: ask for `refs/know/vectors/` to be let"
      " through, or share through another remote: `know sync REMOTE`"),
+    (r"unpack", "its server could not write what came; what it says of that stands above: free"
+     " some space there, or ask who runs it"),
     (r"non-fast-forward|fetch first|already exists|stale", "something else stands under that"
      " name: `git push --delete` removes it, if you may"),
 )  # fmt: skip

@@ -37,7 +37,8 @@ class Pulled:
 
     ``pending`` texts of the catalog have no vector afterwards. In a dry run
     ``unknown`` packs were not looked at, and may hold more. ``refused`` says of
-    which packs nothing was used, and why.
+    which packs nothing was used, and why; ``passed_over`` the same of those that
+    were refused before.
     """
 
     remote: str
@@ -49,6 +50,7 @@ class Pulled:
     pending: int = 0
     unknown: int = 0
     refused: dict[str, str] = field(default_factory=dict)
+    passed_over: dict[str, str] = field(default_factory=dict)
 
 
 class Store:
@@ -87,7 +89,7 @@ def pull(
     The catalog is to be current: what it lacks is what is looked for.
     """
     store = Store(shelf.repository, shelf.fingerprint)
-    shelf.dimension = store.dimension
+    shelf.dimension = shelf.dimension or store.dimension
     texts = catalog_texts(shelf.repository)
     if dry_run:
         return _would_pull(shelf, store, texts)
@@ -132,6 +134,7 @@ def _result(
         pending=len(_lacking(texts, store)),
         unknown=unknown,
         refused=dict(shelf.refused),
+        passed_over=dict(shelf.passed_over),
     )
 
 

@@ -33,7 +33,7 @@ class Pushed:
 
     ``compacted`` packs were replaced by others. ``fetched`` packs were brought to
     see what they hold. ``unknown`` packs were not looked at, in a dry run. ``refused``
-    says of which packs nothing is used, and why.
+    and ``passed_over`` are those of `Pulled`.
     """
 
     remote: str
@@ -46,6 +46,7 @@ class Pushed:
     fetched: int = 0
     unknown: int = 0
     refused: dict[str, str] = field(default_factory=dict)
+    passed_over: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
 
@@ -56,13 +57,12 @@ def push(
     import numpy as np
 
     store = VectorStore(shelf.repository.vectors, shelf.fingerprint)
-    shelf.dimension = store.dimension()
-    listing = look(shelf.repository, shelf.remote)
-    if not dry_run:
-        _fetch_tips(shelf, listing)
-        listing = _stock(shelf)
-    else:
+    shelf.dimension = shelf.dimension or store.dimension()
+    if dry_run:
+        listing = look(shelf.repository, shelf.remote)
         shelf.stock(listing, note=False)
+    else:
+        listing = _stock(shelf)
     ours = _unshared(store, shelf)
     there, absent = _pushed_texts(shelf, listing, ours, progress)
     texts = np.intersect1d(ours, there.texts)
@@ -84,6 +84,7 @@ def push(
         compacted=sum(one.gone for one in changes),
         fetched=shelf.fetched,
         refused=dict(shelf.refused),
+        passed_over=dict(shelf.passed_over),
         notes=(*notes, *_said(changes)),
     )
 
@@ -137,14 +138,15 @@ def _fetch_tips(shelf: Shelf, listing: Listing) -> None:
 
 
 def _stock(shelf: Shelf) -> Listing:
-    """List the remote's packs and look into those that are new to us; returns the last listing."""
+    """Bring the branches and look into the packs that are new to us; returns what there is."""
     for _ in range(LOOKS):
         listing = look(shelf.repository, shelf.remote)
         shelf.stock(listing)
         try:
+            _fetch_tips(shelf, listing)
             for _opened in shelf.open(shelf.unknown()):
                 pass
-        except remotes.GoneError:  # compacted meanwhile
+        except remotes.GoneError:  # a branch was deleted, or packs compacted, meanwhile
             continue
         return listing
     raise changing(shelf.remote)
@@ -183,7 +185,7 @@ def _would_push(
         size += len(zlib.compress(pack.encode(shelf.fingerprint, rows)))
     return Pushed(
         remotes.shown(shelf.remote), shelf.fingerprint, packs, len(texts), vectors, size,
-        unknown=len(shelf.unknown()), notes=tuple(notes),
+        unknown=len(shelf.unknown()), passed_over=dict(shelf.passed_over), notes=tuple(notes),
     )  # fmt: skip
 
 

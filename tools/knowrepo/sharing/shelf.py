@@ -1,8 +1,9 @@
 """The packs of one fingerprint on one remote: which there are, and opening them.
 
 Owns the way from a ref that a remote lists to vectors that may be used: fetch, read,
-check, and remember which texts it holds. A pack that is refused is passed over, and
-counts as if it were not there. Every use of them is `push`'s, `pull`'s and `compact`'s.
+check, and remember which texts it holds. A pack that is refused counts as if it were
+not there, and where that lies in the pack itself, it is never fetched again. Every
+use of them is `push`'s, `pull`'s and `compact`'s.
 """
 
 from __future__ import annotations
@@ -61,10 +62,11 @@ def _silent(_line: str) -> None: ...
 class Shelf:
     """The packs of ``fingerprint`` on ``remote``.
 
-    ``check`` raises RefusedError for vectors that are not to be used; ``refused``
-    says why of each pack that was not. ``dimension`` is that of the vectors here,
-    0 while there are none; ``fetched`` counts packs, ``size`` their bytes. ``tell`` is
-    given the words of servers and helpers.
+    ``check`` raises RefusedError for vectors that are not to be used. ``refused``
+    says why of each pack that was refused in this run, ``passed_over`` of those that
+    were before. ``dimension`` is that of the model or of the vectors here, 0 where
+    neither is known; ``fetched`` counts packs, ``size`` their bytes. ``tell`` is given
+    the words of servers and helpers.
     """
 
     repository: Repository
@@ -75,6 +77,7 @@ class Shelf:
     tell: Callable[[str], None] = _silent
     packs: tuple[Ref, ...] = ()
     refused: dict[str, str] = field(default_factory=dict)
+    passed_over: dict[str, str] = field(default_factory=dict)
     fetched: int = 0
     size: int = 0
 
@@ -85,6 +88,11 @@ class Shelf:
     def stock(self, listing: Listing, *, note: bool = True) -> None:
         """Take the packs that a remote lists now; without ``note`` nothing is written."""
         self.packs = listing.packs.get(self.fingerprint, ())
+        self.passed_over = {
+            one.name: why
+            for one in self.packs
+            if one.name not in self.refused and (why := self.known.refusal(one))
+        }
         if note:
             self.known.listed(self.remote, [one.name for one in self.packs])
 
@@ -93,12 +101,12 @@ class Shelf:
         return [
             one
             for one in self.packs
-            if one.name not in self.refused and self.known.texts(one.name) is None
+            if not self._is_refused(one) and self.known.texts(one.name) is None
         ]
 
     def texts_in(self, one: Ref) -> npt.NDArray[np.bytes_] | None:
         """Return the texts of a pack, in order; None where it was not looked at, or is refused."""
-        return None if one.name in self.refused else self.known.texts(one.name)
+        return None if self._is_refused(one) else self.known.texts(one.name)
 
     def texts(self) -> npt.NDArray[np.bytes_]:
         """Return the texts of all packs that are known, in order."""
@@ -112,34 +120,44 @@ class Shelf:
 
         Raises GoneError where one is no longer on the remote.
         """
-        wanted = [one for one in packs if one.name not in self.refused]
-        here = remotes.present(self.repository, [one.commit for one in wanted])
-        absent = [one for one in wanted if one.commit not in here]
+        wanted = [one for one in packs if not self._is_refused(one)]
+        here = objects.whole(self.repository, wanted)
+        absent = [one for one in wanted if one not in here]
         absent = self._fetched(absent)
         self.fetched += len(absent)
         self.size += objects.disk_size(self.repository, absent)
         for one in wanted:
-            if one.name in self.refused:
+            if self._is_refused(one):
                 continue
             try:
                 rows = self._read(one)
             except RefusedError as error:
-                self.refused[one.name] = str(error)
+                self._refuse(one, error)
                 continue
             self.dimension = rows.dimension
             self.known.note(one.name, rows.texts())
             yield one, rows
 
+    def _is_refused(self, one: Ref) -> bool:
+        return one.name in self.refused or one.name in self.passed_over
+
+    def _refuse(self, one: Ref, error: RefusedError) -> None:
+        self.refused[one.name] = str(error)
+        if error.lasting:
+            self.known.refuse(one, str(error))
+
     def _fetched(self, packs: Sequence[Ref]) -> list[Ref]:
-        """Fetch packs, all at once or, where git does not take them so, one by one."""
+        """Fetch packs, all at once; where git does not take them so, by halves."""
         try:
             remotes.fetch(
-                self.repository, self.remote, [one.ref for one in packs], tell=self.tell
+                self.repository, self.remote, [one.ref for one in packs],
+                largest=pack.READ_BYTES, tell=self.tell,
             )  # fmt: skip
         except remotes.BrokenError as error:
             if len(packs) > 1:
-                return [one for each in packs for one in self._fetched([each])]
-            self.refused[packs[0].name] = f"git does not take it ({error.message})"
+                half = len(packs) // 2
+                return [*self._fetched(packs[:half]), *self._fetched(packs[half:])]
+            self._refuse(packs[0], RefusedError(f"git does not take it ({error.message})"))
             return []
         return list(packs)
 

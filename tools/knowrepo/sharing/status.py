@@ -41,8 +41,7 @@ def status(shelf: Shelf, *, progress: Progress = lambda _done, _total: None) -> 
     store = VectorStore(shelf.repository.vectors, shelf.fingerprint, only_look=True)
     pushed = push(shelf, dry_run=True, progress=progress)
     pulled = pull(shelf, dry_run=True)
-    here = remotes.present(shelf.repository, [one.commit for one in shelf.packs])
-    present = [one for one in shelf.packs if one.commit in here]
+    present = objects.whole(shelf.repository, shelf.packs)
     return Status(
         remotes.shown(shelf.remote),
         shelf.fingerprint,

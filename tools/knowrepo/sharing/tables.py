@@ -1,14 +1,14 @@
 """Which vectors are shared: those of the model at hand, or of all models where none is.
 
-Owns that choice, what a fingerprint is called, and that one process at a time
-shares. No model is loaded.
+Owns that choice, what is known of a fingerprint without its model, and that one
+process at a time shares. No model is loaded.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -45,17 +45,26 @@ def here(repository: Repository) -> list[str]:
     return sorted(path.name for path in found if FINGERPRINT.fullmatch(path.name))
 
 
-def names(model: Model | None) -> dict[str, str]:
-    """Return ``{fingerprint: name}`` of the models that are known without being here."""
-    found: dict[str, str] = {}
+@dataclass(frozen=True)
+class Table:
+    """What vectors of one fingerprint are of; ``dimension`` is 0 where that is not known."""
+
+    name: str
+    dimension: int = 0
+
+
+def described(model: Model | None) -> dict[str, Table]:
+    """Return ``{fingerprint: table}`` of the models that are known without being here."""
+    found: dict[str, Table] = {}
     for spec in known():
         if not spec.reranks and (spec.built or spec.sha256):
             whole = model_of(spec, Path(), spec.sha256)
             for dimension in {0, *spec.dimensions} - {spec.dimension}:
                 cut = replace(whole, dimension=dimension)
-                found[embed.fingerprint(cut)] = cut.told
+                table = Table(cut.told, dimension or spec.dimension)
+                found[embed.fingerprint(cut)] = table
     if model:
-        found[embed.fingerprint(model)] = model.told
+        found.setdefault(embed.fingerprint(model), Table(model.told, model.dimension))
     return found
 
 
@@ -71,22 +80,27 @@ def opener(repository: Repository, model: Model | None) -> Callable[[], Embedder
 
 
 @contextmanager
-def alone(repository: Repository, waiting: Callable[[], None]) -> Iterator[None]:
-    """Let one process of this clone share at a time; ``waiting`` is called where it waits."""
-    top = folder(repository)
+def alone(
+    repository: Repository, waiting: Callable[[], None], *, writes: bool = True
+) -> Iterator[None]:
+    """Let one process of this clone share at a time; ``waiting`` is called where it waits.
+
+    Who only looks, and ``writes`` nothing, may do so where no lock can be made.
+    """
+    lock = FileLock(folder(repository) / "lock")
     try:
-        top.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(top / "lock")
+        folder(repository).mkdir(parents=True, exist_ok=True)
         try:
             lock.acquire(timeout=0)
         except Timeout:
             waiting()
             lock.acquire()
     except OSError as error:
-        raise KnowError(
-            f"{top}: cannot be written: {error.strerror}",
-            hint="make the git directory writable, or work in a clone that is yours",
-        ) from error
+        if writes:
+            raise KnowError(
+                f"{folder(repository)}: cannot be written: {error.strerror}",
+                hint="make the git directory writable, or work in a clone that is yours",
+            ) from error
     try:
         yield
     finally:
