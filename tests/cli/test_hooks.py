@@ -234,7 +234,8 @@ def test_links_in_a_circle_are_one_clear_line(settings, capsys):
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b'{\n  "a": 1,\n}\n', ":3:1: not valid JSON"),
+        (b'{\n  "a": 1\n  "b": 2\n}\n', ":3:3: not valid JSON"),
+        (b'{\n  "a": 1,\n}\n', ": not valid JSON"),  # at the comma, or behind it: as Python says
         (b'// mine\n{"a": 1}\n', ":1:1: not valid JSON"),
         (b'{"a": 1} {}', "not valid JSON: Extra data"),
         (b'{"a": NaN}', "NaN is not JSON"),

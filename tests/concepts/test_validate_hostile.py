@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -147,3 +150,32 @@ def test_processes_find_what_one_finds(monkeypatch):
     assert run(files) == alone
     monkeypatch.setattr(validate, "_pages_by_processes", lambda *_: None)  # no semaphores here
     assert run(files) == alone
+
+
+# ^C reaches each process of the terminal, here the one that starts and has got no further
+# than its first module.
+STARTED_BY = """\
+import multiprocessing, os, signal, sys
+
+if __name__ == "__mp_main__":
+    os.kill(os.getpid(), signal.SIGINT)
+
+if __name__ == "__main__":
+    multiprocessing.set_start_method(sys.argv[1])
+    from knowrepo.concepts.checking import validate
+
+    files = {f"c{n}.md": b"x" for n in range(40)}
+    scope = validate.Scope("knowledge", validate.datetime.now(validate.UTC), False)
+    pages = validate._pages_by_processes(files, scope, 2)
+    print(pages and len(pages))
+"""
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])  # of macOS; of Python 3.14
+def test_an_interrupt_while_processes_start_is_left_to_the_one_that_starts_them(tmp_path, method):
+    program = tmp_path / "program.py"
+    program.write_text(STARTED_BY)
+    done = subprocess.run(
+        [sys.executable, program, method], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.stdout, done.stderr, done.returncode) == ("40\n", "", 0)

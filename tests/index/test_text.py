@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 
 import pytest
 from hypothesis import example, given
@@ -23,21 +25,24 @@ from knowrepo.index.text import (
 )
 
 
-def table(*texts: str) -> sqlite3.Connection:
-    db = sqlite3.connect(":memory:")
-    db.execute(f"CREATE VIRTUAL TABLE w USING fts5(body, tokenize='{TOKENIZER}')")
-    db.execute("CREATE VIRTUAL TABLE v USING fts5vocab('w', 'instance')")
-    db.executemany("INSERT INTO w VALUES (?)", [(analysed(text),) for text in texts])
-    return db
+@contextmanager
+def table(*texts: str) -> Iterator[sqlite3.Connection]:
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.execute(f"CREATE VIRTUAL TABLE w USING fts5(body, tokenize='{TOKENIZER}')")
+        db.execute("CREATE VIRTUAL TABLE v USING fts5vocab('w', 'instance')")
+        db.executemany("INSERT INTO w VALUES (?)", [(analysed(text),) for text in texts])
+        yield db
 
 
 def tokens(text: str) -> list[str]:
     """What FTS5 really keeps of a text, in its order."""
-    return [row[0] for row in table(text).execute("SELECT term FROM v ORDER BY offset")]
+    with table(text) as db:
+        return [row[0] for row in db.execute("SELECT term FROM v ORDER BY offset")]
 
 
 def finds(query: str, text: str) -> bool:
-    return found(table(text), query) == [1]
+    with table(text) as db:
+        return found(db, query) == [1]
 
 
 def found(db: sqlite3.Connection, query: str) -> list[int]:
@@ -145,10 +150,10 @@ def test_a_query_in_a_language_drops_its_function_words():
 
 
 def test_neighbours_stay_neighbours_and_parts_make_a_phrase():
-    db = table("call the parseHTTPHeader function now")
-    for phrase in ("the pars http header function", "pars http header", "call the"):
-        assert db.execute("SELECT 1 FROM w WHERE w MATCH ?", (f'"{phrase}"',)).fetchone()
-    assert not db.execute("SELECT 1 FROM w WHERE w MATCH ?", ('"the function"',)).fetchone()
+    with table("call the parseHTTPHeader function now") as db:
+        for phrase in ("the pars http header function", "pars http header", "call the"):
+            assert db.execute("SELECT 1 FROM w WHERE w MATCH ?", (f'"{phrase}"',)).fetchone()
+        assert not db.execute("SELECT 1 FROM w WHERE w MATCH ?", ('"the function"',)).fetchone()
 
 
 SPELLINGS = [
@@ -181,9 +186,10 @@ def test_what_is_remembered_is_what_is_found_anew(text):
 
 @given(TEXTS)
 def test_every_content_word_of_a_text_finds_it(text):
-    db = table(text)
-    for word in content_words(text):
-        assert db.execute("SELECT 1 FROM w WHERE w MATCH ?", (_any_of([word]),)).fetchone(), word
+    with table(text) as db:
+        for word in content_words(text):
+            rows = db.execute("SELECT 1 FROM w WHERE w MATCH ?", (_any_of([word]),))
+            assert rows.fetchone(), word
 
 
 @given(TEXTS)
@@ -220,8 +226,9 @@ def test_stems_bring_inflections_together():
 
 
 def test_an_exact_name_ranks_before_its_parts_elsewhere():
-    db = table("the index of a tag", "tagIndex is a name", "a tag in an index, tag and index")
-    assert found(db, "tag_index")[0] == 2
+    texts = "the index of a tag", "tagIndex is a name", "a tag in an index, tag and index"
+    with table(*texts) as db:
+        assert found(db, "tag_index")[0] == 2
 
 
 def test_function_words_of_english_are_not_those_of_other_languages():

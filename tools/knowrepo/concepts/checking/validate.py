@@ -11,7 +11,8 @@ from __future__ import annotations
 import gc
 import os
 import signal
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -129,10 +130,29 @@ def _pages_by_processes(
     read = partial(_read_one, scope=scope)
     size = max(1, min(64, len(files) // (processes * 4)))
     try:
-        with ProcessPoolExecutor(processes, initializer=_prepare) as pool:
-            return list(pool.map(read, files.items(), chunksize=size))
+        pool = ProcessPoolExecutor(processes, initializer=_prepare)
+        try:
+            with _interrupts_held():
+                pages = pool.map(read, files.items(), chunksize=size)
+            return list(pages)
+        finally:
+            pool.shutdown(cancel_futures=True)
     except (OSError, ImportError, BrokenProcessPool):  # no semaphores, or no memory
         return None
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Let ^C wait. Processes that are started meanwhile never see one, for they inherit this.
+
+    Python's `forkserver` and `spawn` start an interpreter, and whoever presses ^C before
+    that has come to `_prepare` would get its traceback.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _prepare() -> None:
