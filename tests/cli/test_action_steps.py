@@ -37,7 +37,7 @@ mkdir -p "$RUNNER_TEMP/know/bin"
 cat > "$RUNNER_TEMP/know/bin/know" <<'END'
 #!/bin/sh
 if [ "$1" = model ]; then exit 0; fi
-exec "$TEST_PYTHON" $TEST_KNOW "$@"
+exec "$TEST_PYTHON" "$TEST_KNOW" "$@"
 END
 chmod +x "$RUNNER_TEMP/know/bin/know"
 """
@@ -96,7 +96,7 @@ def act(repository, tmp_path, capsys):
             **kept, **git_settings,
             "PYTHONPATH": os.pathsep.join(map(str, (ROOT / "tools", ROOT / "tests"))),
             "TEST_PYTHON": sys.executable,
-            "TEST_KNOW": str(MACHINES) if given.get("semantic") == "true" else "-m knowrepo",
+            "TEST_KNOW": str(MACHINES) if given.get("semantic") == "true" else "-mknowrepo",
             "KNOW_CONFIG": str(tmp_path / "no-configuration"),
             "CI": "true", "GITHUB_ACTIONS": "true",
             "GITHUB_ACTION_PATH": str(ROOT),
