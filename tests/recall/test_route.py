@@ -237,6 +237,15 @@ def test_a_tag_index_that_somebody_made_up_harms_nobody(fresh):
         assert route.recall(fresh, query, full=True).hits == []
 
 
+def test_a_name_with_dots_is_a_name(repository):
+    write(repository, "concepts/from v1..v2.md", concept("Between versions", tags=["git"]))
+    bundle.write_generated(repository)
+    shutil.rmtree(repository.git_dir / "know")
+    answer = route.recall(repository, "tag:git")
+    assert [hit.path for hit in answer.hits] == ["concepts/from v1..v2.md"]
+    assert answer.behind == -1
+
+
 def test_a_fresh_clone_builds_where_names_do_not_know(fresh):
     answer = route.recall(fresh, "the body of 17")
     assert (answer.route, answer.behind) == ("lexical", 0)

@@ -38,7 +38,7 @@ def from_tag_index(repository: Repository, query: str | None = None) -> Catalog 
     with catalog.transaction():
         for entry in asked:
             file = concept_path(entry.concept)
-            if ".." not in file and (repository.root / file).is_file():
+            if ".." not in file.split("/") and (repository.root / file).is_file():
                 put_named(catalog, _concept(entry, file), beginnings)
         catalog.count_also(len(entries) - len(asked))
     return catalog
